@@ -35,6 +35,8 @@ INTERRUPTED = 130
 NOTHING = "nothing is said about the certificate"
 DATA = ("data", "sha256", "kind", "numbers", "bias", "target", "delimiter", "header", "n", "d")
 NUMBERS = ("lambda", "delta", "gap", "lo", "hi", "jump-lo", "jump-hi", "network-value", "network-gap")
+EXPECT = """reject a certificate that states something else: lambda, model, gap, sha256, patterns, claim=NAME,
+claim=NAME:REFUTED, and every other key of the statement that --json prints"""
 LONGEST = 400  # characters of one value of the statement
 
 
@@ -66,14 +68,7 @@ def parser() -> Parser:
     p.add_argument("file", metavar="FILE", help="the certificate")
     p.add_argument("--data", metavar="RAW", help="the raw data: hashed, read again and compared, number by number")
     p.add_argument("--network", metavar="NET", help="the network's file, .json or .npz: hashed, its weights compared")
-    p.add_argument(
-        "--expect",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="reject a certificate that states something else: lambda, model, gap, sha256, patterns, claim=NAME, "
-        "claim=NAME:REFUTED, and every other key of the statement that --json prints",
-    )
+    p.add_argument("--expect", metavar="KEY=VALUE", action="append", default=[], help=EXPECT)
     p.add_argument("--trusted", metavar="CLAIM", action=Trusted, help="print what a verdict rests on (all: a table)")
     p.add_argument("--proved", action="store_true", help="ask the proved checker, too (verify/rocq), for both bounds")
     p.add_argument("--theorem", metavar="FILE.v", help="write a file with which coqc proves them, too")

@@ -12,12 +12,12 @@ from verify.errors import bounded
 from verify.multipliers import Row, on_bits
 from verify.patterns import Patterns, bit_text
 from verify.problem import Problem, cleared, dot, square, times, transposed
-from verify.text import Matrix, Node, Vector, show
+from verify.text import Fields, Matrix, Node, Vector, show
 
 MOST_WRITTEN_OUT = 2**26  # numbers in the blocks of a network
 
 
-def with_blocks(problem: Problem, fields: dict[str, Node]) -> Problem:
+def with_blocks(problem: Problem, fields: Fields) -> Problem:
     """The problem with its groups and their cones, or with the only patterns of the network."""
     if problem.model != "cgl":
         return replace(problem, patterns=read_patterns(fields["patterns"], problem.n))
@@ -29,8 +29,7 @@ def with_blocks(problem: Problem, fields: dict[str, Node]) -> Problem:
 def read_patterns(node: Node, n: int) -> tuple[int, ...]:
     """The only patterns of a network: at least one, all different."""
     masks = tuple(entry.pattern(n) for entry in node.array())
-    if not masks or len(set(masks)) != len(masks):
-        raise node.reject("at least one pattern, and each pattern once")
+    node.require(masks and len(set(masks)) == len(masks), "at least one pattern, and each pattern once")
     return masks
 
 
@@ -47,8 +46,7 @@ def read_cone(node: Node, size: int) -> Matrix | None:
     if node.value is None:
         return None
     K = node.matrix()
-    if len(K) != size:
-        raise node.reject(f"null or {size} rows", f"{len(K)} rows")
+    node.require(len(K) == size, f"null or {size} rows", f"{len(K)} rows")
     return K
 
 
@@ -75,8 +73,7 @@ def block_output(problem: Problem, b: int, node: Node) -> tuple[Vector, Vector]:
     """X_b w and w, for w with K_b'w <= 0."""
     w = node.vector(len(problem.groups[b]))
     for j, K_j in enumerate(problem.constraints(b)):
-        if (slack := dot(K_j, w)) > 0:
-            raise node.reject(f"K_j.w <= 0 for the constraint {j} of block {b}", show(slack))
+        node.require((slack := dot(K_j, w)) <= 0, f"K_j.w <= 0 for the constraint {j} of block {b}", show(slack))
     return times(problem.block(b), w), w
 
 
@@ -97,16 +94,14 @@ def pushed(problem: Problem, theta: Vector, b: int, entry: Node) -> Vector:
     if K is None:
         raise entry.reject("null, because the block is free")
     rho = entry.vector(len(K[0]))
-    if any(x < 0 for x in rho):
-        raise entry.reject("multipliers >= 0")
+    entry.require(all(x >= 0 for x in rho), "multipliers >= 0")
     return tuple(c_i - k_i for c_i, k_i in zip(c, times(K, rho), strict=True))
 
 
 def gated_pattern(problem: Problem, patterns: Patterns | None, node: Node) -> int:
     """A pattern of D_Z."""
     mask = node.pattern(problem.n)
-    if patterns is None or mask not in patterns:
-        raise node.reject("a pattern in D_Z, by the fact patterns")
+    node.require(patterns is not None and mask in patterns, "a pattern in D_Z, by the fact patterns")
     return mask
 
 
@@ -118,17 +113,15 @@ def gated_output(problem: Problem, patterns: Patterns | None, first: Node, node:
 
 def gated_rows(patterns: Patterns, theta: Vector, multipliers: Node) -> Iterator[Row]:
     """m = D theta for every pattern D; no multipliers are given."""
-    if multipliers.value is not None:
-        raise multipliers.reject("null")
+    multipliers.require(multipliers.value is None, "null")
     p, q = cleared(theta)
     for mask in patterns.masks:
         yield mask, on_bits(bit_text(mask, len(p)), p), q
 
 
-def check_attained(problem: Problem, patterns: Patterns | None, y: Vector, squared: Fraction, node: Node) -> None:
+def check_reached(problem: Problem, patterns: Patterns | None, y: Vector, squared: Fraction, node: Node) -> None:
     """|Z'D y|^2 = squared for the pattern D."""
     pattern = node.record("pattern")["pattern"]
     mask = gated_pattern(problem, patterns, pattern)
     reached = square(transposed(problem.Z, tuple(y_k if mask >> k & 1 else Fraction(0) for k, y_k in enumerate(y))))
-    if reached != squared:
-        raise pattern.reject(f"|Z'D y|^2 = {show(squared)}", show(reached))
+    pattern.require(reached == squared, f"|Z'D y|^2 = {show(squared)}", show(reached))

@@ -9,13 +9,14 @@ from verify.errors import Declined, Usage
 from verify.facts import NETWORK
 from verify.input import read_input
 from verify.problem import Problem, read_problem
-from verify.rules import check_facts
-from verify.text import Limits, Node, describe, load, show
+from verify.rules import check_facts, plain
+from verify.text import Fields, Limits, Node, describe, load
 
 FORMAT = "relu_cert certificate"
 REFUTATION = "relu_cert refutation"
 VERSION = 2
 DEFAULT = Limits()
+Raw = bytes | None
 
 
 @dataclass(frozen=True)
@@ -39,16 +40,12 @@ class Report:
     lines: list[Line]
 
 
-def check(
-    certificate: bytes, data: bytes | None = None, limits: Limits = DEFAULT, network: bytes | None = None
-) -> list[Line]:
+def check(certificate: bytes, data: Raw = None, limits: Limits = DEFAULT, network: Raw = None) -> list[Line]:
     """The claims of a certificate, all proved; Rejected or Declined otherwise, BadData if `data` cannot be read."""
     return read(certificate, data, limits, network).lines
 
 
-def read(
-    certificate: bytes, data: bytes | None = None, limits: Limits = DEFAULT, network: bytes | None = None
-) -> Report:
+def read(certificate: bytes, data: Raw = None, limits: Limits = DEFAULT, network: Raw = None) -> Report:
     """The same with the certificate and its problem."""
     top = load(certificate, limits)
     if isinstance(top.value, dict) and top.value.get("format") == REFUTATION:
@@ -65,6 +62,11 @@ def read(
         from verify.data import compare
 
         compare(data, input_, problem, limits)
+    about = ""
+    if problem.model == "gated" or problem.patterns is not None or not plain(problem):
+        from verify.variants import under
+
+        about = under(problem)
     facts = check_facts(problem, fields["facts"])
     if network is not None:
         from verify.network.file import compare_file
@@ -74,15 +76,14 @@ def read(
     for node in fields["claims"].array():
         parts = node.record("claim", "verdict")
         claim = parts["claim"].text(*CLAIMS)
-        if any(line.claim == claim for line in lines):
-            raise node.reject("each claim once", f"{claim} again")
+        node.require(all(line.claim != claim for line in lines), "each claim once", f"{claim} again")
         verdict = parts["verdict"].text(*VERDICTS)
         said, by = way(problem, facts, claim, verdict, node)
-        lines.append(Line(claim, verdict, said, under(problem), by))
+        lines.append(Line(claim, verdict, said, about, by))
     return Report(top, problem, lines)
 
 
-def frame(top: Node, name: str, version: int, *keys: str) -> dict[str, Node]:
+def frame(top: Node, name: str, version: int, *keys: str) -> Fields:
     """The fields of a file of this format, whose last key is `end`; one of another version is declined."""
     if isinstance(top.value, dict) and top.value.get("format") == name:
         found = top.value.get("version")
@@ -92,20 +93,5 @@ def frame(top: Node, name: str, version: int, *keys: str) -> dict[str, Node]:
     fields["format"].text(name)
     fields["version"].index(version + 1)
     fields["end"].text(name)
-    if next(reversed(fields)) != "end":
-        raise top.reject("the key end at the end", f"the key {next(reversed(fields))}")
+    top.require(next(reversed(fields)) == "end", "the key end at the end", f"the key {next(reversed(fields))}")
     return fields
-
-
-def under(problem: Problem) -> str:
-    """What a claim's truth needs besides the data and lambda."""
-    parts = ["gated networks"] if problem.model == "gated" else []
-    if problem.patterns is not None:
-        parts.append(f"over the {len(problem.patterns)} listed pattern{'s' * (len(problem.patterns) > 1)} only")
-    if problem.free:
-        parts.append(f"with these terms free of penalty: {', '.join(problem.free)}")
-    if problem.delta:
-        parts.append(f"with delta = {show(problem.delta)}")
-    if problem.logistic:
-        parts.append("for the logistic loss")
-    return ", ".join(parts)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import product
 from math import isqrt
 
-from verify.errors import Declined
+from verify.errors import bounded
 from verify.text import Node, describe_indices
 
 BlockVector = list[list[int]]
@@ -23,8 +23,7 @@ def check_wins(blocks: tuple[int, ...], basis: list[BlockVector], node: Node) ->
     won = [check_win(blocks, basis, win) for win in node.array()]
     if any(P.bit_count() == 1 for P in won):
         return  # it has one sign or the other
-    if len(blocks) > MOST_BLOCKS:
-        raise Declined(node.place, f"at most {MOST_BLOCKS} blocks, or one that wins alone", str(len(blocks)))
+    bounded(len(blocks), MOST_BLOCKS, "blocks, or one that wins alone", node.place)
     for plus in range(1 << (len(blocks) - 1)):
         if not any(not P & ~plus or not P & plus for P in won):
             signs = "".join("+" if plus >> i & 1 else "-" for i in range(len(blocks)))
@@ -47,13 +46,11 @@ def check_win(blocks: tuple[int, ...], basis: list[BlockVector], node: Node) -> 
 def check_form(basis: list[BlockVector], P: list[int], M: list[int], node: Node) -> None:
     """t > 0, sum t <= 1, and sum_P |u_b|^2 - sum_M |u_b|^2 / t_b positive definite (its LDL' has positive pivots)."""
     t = node.vector(len(M))
-    if any(x <= 0 for x in t) or sum(t) > 1:
-        raise node.reject("positive numbers with sum at most 1")
+    node.require(all(x > 0 for x in t) and sum(t) <= 1, "positive numbers with sum at most 1")
     factors = [(b, Fraction(1)) for b in P] + [(b, -1 / x) for b, x in zip(M, t, strict=True)]
     form = [[sum((f * dot(u[b], v[b]) for b, f in factors), Fraction(0)) for v in basis] for u in basis]
     for k, row in enumerate(form):
-        if row[k] <= 0:
-            raise node.reject("a positive definite form", f"pivot {k} is not positive")
+        node.require(row[k] > 0, "a positive definite form", f"pivot {k} is not positive")
         for other in form[k + 1 :]:
             ratio = other[k] / row[k]
             other[:] = [x - ratio * y for x, y in zip(other, row, strict=True)]
@@ -104,8 +101,7 @@ def check_leaf(cone: list[BlockVector], P: list[int], M: list[int], node: Node) 
             low += root if along >= 0 else -root - 1
         for b in M:
             low -= isqrt(dot(g[b], g[b]) << 2 * BITS) + 1
-        if low <= 0:
-            raise node.reject("a positive bound at every generator of the cone", f"not at generator {k}")
+        node.require(low > 0, "a positive bound at every generator of the cone", f"not at generator {k}")
 
 
 def dot(u: list[int], v: list[int]) -> int:

@@ -8,22 +8,21 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import json
 import re
 import zlib
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any
 
 from verify.errors import BadData, Rejected
 from verify.input import Input
 from verify.problem import Problem
-from verify.text import Limits, Matrix, Node, Vector, describe, integer, show, within_limits
+from verify.text import Limits, Matrix, Node, Vector, describe, integer, no_real, parsed, show, within_limits
 
 DECIMAL = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?")
 QUOTIENT = re.compile(r"([+-]?)([0-9]+)/([0-9]+)")
 NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity|na)", re.IGNORECASE)
 MAX_EXPONENT = 5000
+Direct = tuple[Matrix, Vector, tuple[tuple[int, ...], ...], tuple[Matrix | None, ...]]
 SPARE = 1000  # blank lines at the end of the data, and delimiters in quotes
 
 
@@ -148,19 +147,16 @@ def nearest_double(x: Fraction, place: str) -> Fraction:
     return -value if x < 0 else value
 
 
-def read_direct(
-    raw: bytes, limits: Limits, numbers: int = 2**20
-) -> tuple[Matrix, Vector, tuple[tuple[int, ...], ...], tuple[Matrix | None, ...]]:
+def read_direct(raw: bytes, limits: Limits, numbers: int = 2**20) -> Direct:
     """X, y, groups and K of a direct problem: JSON with integers or strings for numbers, about so many."""
     content = unzipped(raw, limits)
     if content.count(b",") > 2 * numbers + SPARE:
         raise Rejected("data", f"at most {numbers} numbers", "more")
     within_limits(content, limits, lambda expected, found: BadData("data", expected, found))
     try:
-        value = json.loads(content.decode("utf-8-sig"), parse_int=Literal, parse_float=_refuse, parse_constant=_refuse,
-                           object_pairs_hook=once)  # fmt: skip
+        value = parsed(content.decode("utf-8-sig"), Literal, no_real)
     except ValueError as error:
-        raise Rejected("data", "an object with X, groups, y and perhaps K", describe(str(error))) from None
+        raise Rejected("data", "an object with X, groups, y and perhaps K", str(error)) from None
     top = Node(value, None, "data").record("X", "groups", "y", optional=("K",))
     groups = tuple(tuple(map(column, b.array())) for b in top["groups"].array())
     cones = top["K"].array() if "K" in top and top["K"].value is not None else [Node(None)] * len(groups)
@@ -174,8 +170,7 @@ class Literal(str):
 
 def column(node: Node) -> int:
     """A column's index in a direct problem."""
-    if not isinstance(node.value, Literal):
-        raise node.reject("a JSON integer")
+    node.require(isinstance(node.value, Literal), "a JSON integer")
     return integer(node.value)
 
 
@@ -192,17 +187,5 @@ def matrix(node: Node) -> Matrix:
 
 def entry(node: Node) -> Fraction:
     """A number of a direct problem: a JSON integer (handed on as its text) or a string."""
-    if not isinstance(node.value, str):
-        raise node.reject("a JSON integer or a string")
+    node.require(isinstance(node.value, str), "a JSON integer or a string")
     return number(node.value.strip(), "decimal", node.place)
-
-
-def _refuse(text: str) -> Any:
-    raise Rejected("data", "JSON integers or strings for numbers", text)
-
-
-def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object without a key twice."""
-    if len(dict(pairs)) != len(pairs):
-        raise Rejected("data", "each key once", describe([key for key, _ in pairs]))
-    return dict(pairs)

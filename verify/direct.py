@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from verify.ball import Ball, Class, frobenius, on_rows
 from verify.blocks import gated_pattern, gated_rows, pushed
 from verify.bounds import column, matrix, rational, rows
-from verify.classes import Ball, Class, check_idle, frobenius, on_rows, read_face
-from verify.multipliers import products
-from verify.outs import lengths
+from verify.classes import check_idle, read_face
+from verify.multipliers import lengths, products
 from verify.patterns import Patterns, bit_text
 from verify.problem import square, transposed
-from verify.text import Node, show
+from verify.text import Fields, Node, show
 from verify.ties import Numbers, Optimum, Tied, reaches
 
 
@@ -26,7 +26,7 @@ def read_block(ball: Ball, patterns: Patterns | None, node: Node) -> Class:
     return read_direct(ball, node.record("block", "kinks", "basis", "idle", "fixed"))
 
 
-def read_direct(ball: Ball, fields: dict[str, Node]) -> Class:
+def read_direct(ball: Ball, fields: Fields) -> Class:
     """v = Proj_C(X_b'r) = P X_b'r: multipliers >= 0 on the kinks, the other constraints slack."""
     problem = ball.problem
     b = fields["block"].index(len(problem.groups))
@@ -44,8 +44,7 @@ def read_direct(ball: Ball, fields: dict[str, Node]) -> Class:
             slack = column(K_k).transpose() * -v
             ball.holds(slack.entries(), rational(square(K_k) * room), fields["kinks"], k)
     for k, rho_k in face.loose.items():
-        if rho_k < 0:
-            raise fields["fixed"].reject(f"a multiplier >= 0 for constraint {k}", show(rho_k))
+        fields["fixed"].require(rho_k >= 0, f"a multiplier >= 0 for constraint {k}", show(rho_k))
         for j, K_kj in enumerate(K[k]):
             c_0[j, 0] -= rational(rho_k * K_kj)
     for k, W_k, rho in zip(face.basis, rows(face.W), (face.W * c_0).tolist(), strict=True):

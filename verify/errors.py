@@ -6,8 +6,7 @@ from __future__ import annotations
 class VerifyError(Exception):
     """Base of all outcomes other than "accepted"."""
 
-    outcome = "rejected"
-    exit_code = 1
+    outcome, exit_code = "rejected", 1
 
     def __init__(self, place: str, expected: str, found: str) -> None:
         super().__init__(f"{place}: expected {expected}, found {found}")
@@ -23,22 +22,19 @@ class Rejected(VerifyError):
 class Declined(VerifyError):
     """The certificate is of an unknown version or over a limit; nothing is said about it."""
 
-    outcome = "declined"
-    exit_code = 2
+    outcome, exit_code = "declined", 2
 
 
 class Usage(VerifyError):
     """The command line cannot be carried out."""
 
-    outcome = "usage"
-    exit_code = 64
+    outcome, exit_code = "usage", 64
 
 
 class BadData(VerifyError):
     """The raw data given with --data cannot be read."""
 
-    outcome = "data"
-    exit_code = 65
+    outcome, exit_code = "data", 65
 
 
 def bounded(amount: int, limit: int, what: str, place: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -58,31 +58,21 @@ NETWORK: Fact[Network] = Fact("network")
 
 @dataclass(frozen=True)
 class Facts:
-    """What is proved. Where facts are `declared`, no other may be asked for: so nothing rests on more than it says."""
+    """What is proved."""
 
     proved: Mapping[Fact[Any], Any] = field(default_factory=dict)
-    declared: frozenset[Fact[Any]] | None = None
 
     def get(self, fact: Fact[T]) -> T | None:
         """What is proved of this kind, if anything is."""
-        if self.declared is not None and fact not in self.declared:
-            raise LookupError(f"the fact {fact.name} is used and not declared")
-        found: T | None = self.proved.get(fact)
-        return found
+        return self.proved.get(fact)
 
     def __getitem__(self, fact: Fact[T]) -> T:
-        found = self.get(fact)
-        if found is None:
-            raise LookupError(f"the fact {fact.name} is not there")
+        found: T = self.proved[fact]
         return found
 
     def plus(self, fact: Fact[T], what: T) -> Facts:
         """These and one more."""
-        return Facts({**self.proved, fact: what}, self.declared)
-
-    def only(self, declared: Iterable[Fact[Any]]) -> Facts:
-        """The same for a reader who has declared what it asks for."""
-        return Facts(self.proved, frozenset(declared))
+        return Facts({**self.proved, fact: what})
 
 
 def proved(fact: Fact[T], what: T) -> Facts:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import total_ordering
 from math import lcm
 
 from flint import fmpq, fmpq_poly
@@ -74,6 +75,7 @@ class Field:
         self.lo, self.hi = Fraction(low, q), Fraction(high, q)
 
 
+@total_ordering
 class Number:
     """p(t)"""
 
@@ -130,15 +132,6 @@ class Number:
     def __lt__(self, x: Number | Rational) -> bool:
         return (self - x).sign() < 0
 
-    def __le__(self, x: Number | Rational) -> bool:
-        return (self - x).sign() <= 0
-
-    def __gt__(self, x: Number | Rational) -> bool:
-        return (self - x).sign() > 0
-
-    def __ge__(self, x: Number | Rational) -> bool:
-        return (self - x).sign() >= 0
-
     def sign(self) -> int:
         """1, 0 or -1: 0 if p = 0 mod m, else by intervals, finer until they exclude 0."""
         if not self.p:
@@ -174,10 +167,8 @@ def read_field(node: Node) -> Field:
     """m of degree 1 to 16 with different signs at both ends of an interval."""
     fields = node.record("polynomial", "lo", "hi")
     coefficients = fields["polynomial"].vector()
-    if not 2 <= len(coefficients) <= MOST_DEGREE + 1 or not coefficients[-1]:
-        raise fields["polynomial"].reject(
-            f"the coefficients of a polynomial of degree 1 to {MOST_DEGREE}, lowest first"
-        )
+    proper = 2 <= len(coefficients) <= MOST_DEGREE + 1 and coefficients[-1]
+    fields["polynomial"].require(proper, f"the coefficients of a polynomial of degree 1 to {MOST_DEGREE}, lowest first")
     lo, hi = fields["lo"].number(), fields["hi"].number()
     if not 0 <= lo < hi <= lo + 1 or max(lo.denominator, hi.denominator, hi.numerator).bit_length() > MOST_BITS:
         raise fields["lo"].reject(f"0 <= lo < hi <= lo + 1, in at most {MOST_BITS} bits")
@@ -187,11 +178,6 @@ def read_field(node: Node) -> Field:
     return Field(fmpq_poly(integers), lo, hi, node)
 
 
-def read_number(in_field: Field, node: Node) -> Number:
-    """A vector with a coefficient for each power of t below the degree."""
-    return in_field.number(node.vector(in_field.degree))
-
-
 def read_numbers(in_field: Field, node: Node, length: int) -> list[Number]:
-    """An array of so many numbers."""
-    return [read_number(in_field, entry) for entry in node.array(length)]
+    """An array of so many numbers, each a vector with a coefficient for each power of t below the degree."""
+    return [in_field.number(entry.vector(in_field.degree)) for entry in node.array(length)]

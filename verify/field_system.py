@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import fmpq_mat
@@ -43,12 +43,6 @@ def field_system(outputs: Sequence[Sequence[Number]], fit: Sequence[Number]) -> 
     return FieldSystem(fmpq_mat(0, k), (), zero, zero, tuple(range(k)), k, {}, exact=True, left=left, right=right)
 
 
-def field_restricted(system: FieldSystem, columns: tuple[int, ...]) -> FieldSystem:
-    """The system in the weights of some classes, where all others are known to be 0."""
-    rows = list(zip(*system.left, strict=True))
-    return replace(field_system([rows[a] for a in columns], system.right), names=columns, total=system.total)
-
-
 def reduce(rows: Rows, columns: int) -> list[int]:
     """Gauss and Jordan, in place: afterwards the rows are reduced in the first `columns` columns; the pivot columns."""
     pivots: list[int] = []
@@ -68,20 +62,6 @@ def reduce(rows: Rows, columns: int) -> list[int]:
     return pivots
 
 
-def field_tableau(system: FieldSystem, basis: Sequence[int]) -> Rows | None:
-    """F_B^-1 [g | F], row by row; None if F_B, which has as many columns as rows, is singular."""
-    rows = [[*(row[a] for a in basis), right, *row] for row, right in zip(system.left, system.right, strict=True)]
-    if len(reduce(rows, len(basis))) < len(basis):
-        return None
-    return [row[len(basis) :] for row in rows]
-
-
-def field_rank(system: FieldSystem, columns: Sequence[int]) -> int:
-    """The rank of the given columns of F."""
-    return len(reduce([[row[a] for a in columns] for row in system.left], len(columns)))
-
-
 def not_in_field(system: System, node: Node) -> None:
     """Reject what is said of the residual theta, if the residual is another one, in a field."""
-    if isinstance(system, FieldSystem):
-        raise node.reject("a set whose residual is theta, or near to it", "algebraic_set")
+    node.require(not isinstance(system, FieldSystem), "a set whose residual is theta, or near to it", "algebraic_set")

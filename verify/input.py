@@ -28,8 +28,7 @@ def read_input(node: Node, problem: Problem) -> Input:
     csv_keys = ("numbers", "bias", "target", "delimiter", "header") if kind == "csv" else ()
     fields = node.record("sha256", "kind", *csv_keys)
     digest = fields["sha256"].text()
-    if re.fullmatch(r"[0-9a-f]{64}", digest) is None:
-        raise fields["sha256"].reject("64 lower-case hexadecimal digits")
+    fields["sha256"].require(re.fullmatch(r"[0-9a-f]{64}", digest), "64 lower-case hexadecimal digits")
     fields["kind"].text(kind)
     if kind == "json":
         return Input(digest, kind)

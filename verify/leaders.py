@@ -19,9 +19,7 @@ from operator import mul
 from flint import fmpq_mat, fmpz_mat, nmod_mat
 
 from verify.errors import Declined, bounded
-from verify.free import check_orthogonal
 from verify.problem import Problem, cleared
-from verify.rules.logistic.value import ONE, entropy_of
 from verify.text import Matrix, Node, Vector, show
 
 EXTRA_BITS = 64  # of 1/c and 1/|z|, beyond the largest c and z
@@ -30,6 +28,8 @@ MOST_ENTRIES = 2**26
 MOST_SIGNS = 512  # of leaders in triangles
 PRIME = 2**61 - 1
 Integers = list[int]
+Led = tuple[Integers, list[Integers]]  # c and v of all leaders
+Bent = list[tuple[int, int, Integers]]  # q, the square of a length, and the row of each
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,16 @@ class Rows:
         return sum((a - b) ** 2 for a, b in zip(self.originals[i], self.originals[j], strict=True))
 
 
-def check_leaders(problem: Problem, node: Node) -> tuple[Vector, Fraction]:
-    """theta and the lower bound of p* that it proves; rejected unless (*) is proved on every cell for both signs."""
-    y = problem.y
+def check_leaders(problem: Problem, node: Node) -> Vector:
+    """theta; rejected unless (*) is proved on every cell for both signs."""
     fields = node.record("unit", "theta", "+", "-")
     unit = fields["unit"].number()
-    if unit <= 0:
-        raise fields["unit"].reject("a number > 0")
-    theta = integers(fields["theta"], len(y))
-    check_orthogonal(problem, tuple(map(Fraction, theta)), fields["theta"])
+    fields["unit"].require(unit > 0, "a number > 0")
+    theta = integers(fields["theta"], problem.n)
+    if problem.free or problem.logistic:
+        from verify.variants import check_point
+
+        check_point(problem, tuple(unit * t for t in theta), fields["theta"])
     for sign, xi in (("+", 1), ("-", -1)):
         side = fields[sign].record("centres", "cells")
         centres = [integers(centre, problem.d) for centre in side["centres"].array()]
@@ -71,19 +72,7 @@ def check_leaders(problem: Problem, node: Node) -> tuple[Vector, Fraction]:
             sums[data.place[k]] += xi * t
         for i, cell in enumerate(cells):
             check_cell(data, sums, problem.lam * data.q / unit, len(centres), i, cell)
-    exact = tuple(unit * t for t in theta)
-    return exact, dual_value(y, exact, problem.logistic, fields["theta"])
-
-
-def dual_value(y: Vector, theta: Vector, logistic: bool, node: Node) -> Fraction:
-    """y.theta - 1/2|theta|^2, or a lower bound of sum H(y_k theta_k)."""
-    if not logistic:
-        return sum((y_k * t - t * t / 2 for y_k, t in zip(y, theta, strict=True)), Fraction(0))
-    chances = [y_k * t for y_k, t in zip(y, theta, strict=True)]
-    for k, a in enumerate(chances):
-        if not 0 <= a <= 1:
-            raise node.reject(f"0 <= y_k theta_k <= 1 at row {k}", show(a))
-    return Fraction(sum(entropy_of(a)[0] for a in chances), ONE)
+    return tuple(unit * t for t in theta)
 
 
 def read_rows(Z: Matrix, biases: bool, centres: Sequence[Integers]) -> Rows:
@@ -152,8 +141,7 @@ def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int,
         load[k] += abs(p_k) + q_k
         beta[k] -= p_k
     normals = fields["normals"].ascending(centres)
-    if i in normals:
-        raise fields["normals"].reject(f"other centres than {i}, the cell's own")
+    fields["normals"].require(i not in normals, f"other centres than {i}, the cell's own")
     excess = dict(zip(normals, nonnegative(fields["excess"], len(normals)), strict=True))
     squares = dict(zip(normals, nonnegative(fields["squares"], len(normals)), strict=True))
     for j, r in squares.items():
@@ -162,8 +150,7 @@ def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int,
     last = -1
     for entry in fields["leaders"].array():
         l, leader = read_leader(data, centres, i, entry)
-        if l <= last:
-            raise entry.reject("rows in ascending order")
+        entry.require(l > last, "rows in ascending order")
         last = l
         entries[l] = leader
         for k, w in leader.weights.items():
@@ -206,10 +193,8 @@ def read_triangles(node: Node, leaders: int) -> Ties:
     fields = node.record("corners", "signs", "weights")
     weights = nonnegative(fields["weights"], None)
     corners, signs = integers(fields["corners"], 3 * len(weights)), integers(fields["signs"], 2 * len(weights))
-    if not all(0 <= i <= leaders for i in corners):
-        raise fields["corners"].reject(f"integers from 0 to {leaders}")
-    if not all(x in (1, -1) for x in signs):
-        raise fields["signs"].reject("1 or -1")
+    fields["corners"].require(all(0 <= i <= leaders for i in corners), f"integers from 0 to {leaders}")
+    fields["signs"].require(all(x in (1, -1) for x in signs), "1 or -1")
     bounded(len({*corners}), MOST_SIGNS, "leaders in triangles", node.place)
     C: dict[tuple[int, int], int] = {}
     for n, r in enumerate(weights):
@@ -232,19 +217,15 @@ def read_leader(data: Rows, centres: int, i: int, node: Node) -> tuple[int, Lead
     """`{"row", "c", "near", "weights", "normals", "normal_weights"}`"""
     fields = node.record("row", "c", "near", "weights", "normals", "normal_weights")
     l = fields["row"].index(len(data.place))
-    if l not in data.names:
-        raise fields["row"].reject("the first of its equal rows")
+    fields["row"].require(l in data.names, "the first of its equal rows")
     (c,) = integers(fields["c"], 1)
-    if c <= 0:
-        raise fields["c"].reject("an integer > 0")
+    fields["c"].require(c > 0, "an integer > 0")
     near = named(data, fields["near"])
     weights = dict(zip(near, integers(fields["weights"], len(near)), strict=True))
     normals = fields["normals"].ascending(centres)
-    if i in normals:
-        raise fields["normals"].reject(f"other centres than {i}, the cell's own")
+    fields["normals"].require(i not in normals, f"other centres than {i}, the cell's own")
     count = len(data.names)
-    if data.names[l] in weights:
-        raise fields["near"].reject("other rows than the leader's own")
+    fields["near"].require(data.names[l] not in weights, "other rows than the leader's own")
     for j, w in zip(normals, integers(fields["normal_weights"], len(normals)), strict=True):
         weights[count + j] = w
     return data.names[l], Leader(c, weights)
@@ -273,14 +254,7 @@ def combined(
 
 
 def check_definite(
-    data: Rows,
-    leaders: tuple[Integers, list[Integers]],
-    beta: Integers,
-    bent: list[tuple[int, int, Integers]],
-    lam: Fraction,
-    by: tuple[int, int],
-    ties: Ties,
-    node: Node,
+    data: Rows, leaders: Led, beta: Integers, bent: Bent, lam: Fraction, by: tuple[int, int], ties: Ties, node: Node
 ) -> None:
     """Reject unless [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, sigma = lambda - nu - 1/4 sum c. Times 4 2^bits.
 
@@ -369,8 +343,7 @@ def integers(node: Node, length: int | None) -> Integers:
 def nonnegative(node: Node, length: int | None) -> Integers:
     """A vector of integers >= 0."""
     numbers = integers(node, length)
-    if any(x < 0 for x in numbers):
-        raise node.reject("integers >= 0")
+    node.require(all(x >= 0 for x in numbers), "integers >= 0")
     return numbers
 
 
@@ -378,6 +351,5 @@ def named(data: Rows, node: Node) -> Integers:
     """Places of rows that are the first of their equal rows, ascending."""
     rows = node.ascending(len(data.place))
     for k in rows:
-        if k not in data.names:
-            raise node.reject("the first of equal rows", str(k))
+        node.require(k in data.names, "the first of equal rows", str(k))
     return [data.names[k] for k in rows]

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from verify.ball import Class
 from verify.bounds import column, matrix, root_above
-from verify.classes import Class
 from verify.onset import Moving, check_onset, heights, superclasses, total
-from verify.polynomials import at_least, at_most
+from verify.polynomials import at_least, off_identity
 from verify.problem import dot, square
-from verify.superclasses import is_silent, read_rows, spanned
-from verify.text import Matrix, Node, show
+from verify.split import is_silent, spanned
+from verify.superclasses import read_rows
+from verify.text import Fields, Matrix, Node, show
+
+Row = tuple[Fraction, Sequence[Sequence[Fraction]]]  # |l| and l.q of each class along the path; |l| = 0: its sums
 
 
 @dataclass(frozen=True)
@@ -32,25 +35,24 @@ def check_lifted(moving: Moving, inverse: Node, node: Node) -> Set:
     lift, _ = read_rows(moving.S, fields["lift"])
     groups = superclasses(moving, lift, fields["lift"])
     forced = check_forced(moving, lift, groups, fields)
-    core = [s for s, group in enumerate(groups) if any(any(moving.alpha[a]) for a in group)]
+    core = moving.core(groups)
     onset = "onset" in fields
     firsts = [group[0] for s, group in enumerate(groups) if s in core or not onset]
     W = tuple(row.vector(n) for row in inverse.array(len(firsts)))
     for i, row in enumerate(W):
-        if any(dot(row, l) for l in lift):
-            raise inverse.item(i).reject("a row orthogonal to the lift")
+        inverse.item(i).require(not any(dot(row, l) for l in lift), "a row orthogonal to the lift")
     beta = check_inverse(moving, W, [classes[a] for a in firsts], inverse)
     pulled = max((root_above(square(row)) for row in W), default=Fraction(0)) * moving.missed
     if onset:
-        delta, light = check_onset(moving, lift, groups, core, W, pulled, beta, fields["onset"])
+        delta, light = check_onset(moving, lift, groups, (W, pulled, beta), fields["onset"])
     else:
         delta = pulled / (1 - beta)
         light = (len(groups) - len(core)) * delta
     active = sorted(a for s in core for a in groups[s] if a not in forced)
     kept = [l for l in lift if not is_void(moving, l, forced)]
-    F: list[list[Sequence[Fraction]]] = [[[Fraction(a in groups[s])] for a in active] for s in core]
-    F += [[heights(moving, l, classes[a]) for a in active] for l in kept]
-    check_inside(moving, F, len(core), kept, active, (delta, light), fields["spread"])
+    F: list[Row] = [(Fraction(0), [[Fraction(a in groups[s])] for a in active]) for s in core]
+    F += [(root_above(square(l)), [heights(moving, l, classes[a]) for a in active]) for l in kept]
+    check_inside(moving, F, active, (delta, light), fields["spread"])
     late = [[a for a in group if a not in forced] for s, group in enumerate(groups) if s not in core]
     dimension = len(active) - len(core) - len(kept)
     neurons = {tuple(classes[a].B.entries()) for a in active}  # blocks with the same B are one neuron
@@ -58,7 +60,7 @@ def check_lifted(moving: Moving, inverse: Node, node: Node) -> Set:
     return Set(dimension - len(active) + len(neurons), unique)
 
 
-def check_forced(moving: Moving, lift: Matrix, groups: Sequence[Sequence[int]], fields: dict[str, Node]) -> set[int]:
+def check_forced(moving: Moving, lift: Matrix, groups: Sequence[Sequence[int]], fields: Fields) -> set[int]:
     """The classes that have weight 0 in every solution: h in L, h.y = 0, h.q > 0 for them and 0 for all others."""
     problem = moving.ball.problem
     node = fields["forced"]
@@ -66,8 +68,7 @@ def check_forced(moving: Moving, lift: Matrix, groups: Sequence[Sequence[int]], 
     h = fields["force"].vector(problem.n if forced else 0)
     if not forced:
         return forced
-    if problem.model == "relu":
-        raise node.reject("no forced class in a relu problem")
+    node.require(problem.model != "relu", "no forced class in a relu problem")
     if not spanned(lift, column(h)) or dot(h, problem.y):
         raise fields["force"].reject("a vector in the span of the lift, orthogonal to y")
     moved = moving.shift * root_above(square(h))
@@ -75,11 +76,9 @@ def check_forced(moving: Moving, lift: Matrix, groups: Sequence[Sequence[int]], 
         if a not in forced and not is_silent(class_, h):
             raise fields["force"].reject(f"h.q = 0 whatever the residual for class {a}, which is not forced")
         if a in forced and (any(moving.alpha[a]) or at_least(heights(moving, h, class_)) <= moved):
-            raise fields["force"].reject(
-                f"weight 0 and h.q > {show(moved)} on the piece for class {a}, which is forced"
-            )
-    if any(set(group) <= forced for group in groups):
-        raise node.reject("a class that is not forced in every superclass")
+            expected = f"weight 0 and h.q > {show(moved)} on the piece for class {a}, which is forced"
+            raise fields["force"].reject(expected)
+    node.require(not any(set(group) <= forced for group in groups), "a class that is not forced in every superclass")
     return forced
 
 
@@ -97,45 +96,29 @@ def check_inverse(moving: Moving, W: Matrix, classes: Sequence[Class], node: Nod
     along = [(inverse * (a.B * (a.B.transpose() * moving.S))).tolist() for a in classes]
     for i, W_i in enumerate(W):
         row = moving.R * root_above(square(W_i)) * total(a.bound for a in classes)
-        for j, entries in enumerate(along):
-            entry = entries[i]
-            entry[0] -= i == j
-            row += max(at_most(entry), -at_least(entry))
-        if row >= 1:
-            raise node.item(i).reject("a row of W Q - I with a sum below 1", f"up to {show(row)}")
+        row += off_identity([entries[i] for entries in along], i)
+        node.item(i).require(row < 1, "a row of W Q - I with a sum below 1", f"up to {show(row)}")
         beta = max(beta, row)
     return beta
 
 
 def check_inside(
-    moving: Moving,
-    F: list[list[Sequence[Fraction]]],
-    sums: int,
-    kept: Sequence[Sequence[Fraction]],
-    active: Sequence[int],
-    reach: tuple[Fraction, Fraction],
-    node: Node,
+    moving: Moving, F: Sequence[Row], active: Sequence[int], reach: tuple[Fraction, Fraction], node: Node
 ) -> None:
     """Reject unless weights that are exact lie near alpha(tau), and are positive on the active classes."""
     V = [row.vector(len(F)) for row in node.array(len(active))]
     spread = total(abs(x) for row in V for x in row)
     beta = Fraction(0)
-    for i, row in enumerate(F):
-        sum_i = root_above(square(tuple(kept[i - sums]))) * moving.shift * spread if i >= sums else Fraction(0)
-        for j in range(len(F)):
-            degree = max((len(c) for c in row), default=1)
-            entry = [total(c[m] * V_a[j] for c, V_a in zip(row, V, strict=True) if m < len(c)) for m in range(degree)]
-            entry[0] -= i == j
-            sum_i += max(at_most(entry), -at_least(entry))
-        beta = max(beta, sum_i)
-    if beta >= 1:
-        raise node.reject("rows of F V - I with sums below 1", f"up to {show(beta)}")
+    for i, (size, row) in enumerate(F):
+        powers = range(max((len(c) for c in row), default=1))
+        terms = [list(zip(row, (V_a[j] for V_a in V), strict=True)) for j in range(len(F))]
+        entries = [[total(c[m] * x for c, x in one if m < len(c)) for m in powers] for one in terms]
+        beta = max(beta, size * moving.shift * spread + off_identity(entries, i))
+    node.require(beta < 1, "rows of F V - I with sums below 1", f"up to {show(beta)}")
     delta, light = reach
     beside = moving.missed + root_above(moving.bound) * light
-    z = max(delta, *(root_above(square(tuple(l))) * beside for l in kept), Fraction(0)) / (1 - beta)
+    z = max(delta, *(size * beside for size, _ in F), Fraction(0)) / (1 - beta)
     for a, V_a in zip(active, V, strict=True):
         lowest, change = at_least(moving.alpha[a]), z * total(abs(x) for x in V_a)
-        if lowest <= change:
-            raise node.reject(
-                f"a weight > {show(change)}, its possible error, on the piece for class {a}", show(lowest)
-            )
+        expected = f"a weight > {show(change)}, its possible error, on the piece for class {a}"
+        node.require(lowest > change, expected, show(lowest))

@@ -9,18 +9,18 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
+from verify.ball import Ball, Class, Face, planes_of
 from verify.bounds import column, matrix, root_above
-from verify.classes import Ball, Class
-from verify.neurons import of_class
-from verify.problem import square
+from verify.neurons import Neuron, are_independent
+from verify.problem import Problem, square
 from verify.solutions import OptimalSet, System
 from verify.superclasses import Candidates, length, read_lift, side_by_side, stretch
-from verify.text import Node, Vector, show
+from verify.text import Fields, Node, Vector, show
 
 KEYS = ("lift", "classes", "masses", "split", "forced")
 
 
-def check_set(ball: Ball, classes: Sequence[Class], fields: dict[str, Node]) -> OptimalSet:
+def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSet:
     """The set over these classes, which are all neurons that can be active; rejected unless its evidence holds."""
     problem = ball.problem
     found = read_lift(ball, classes, fields["lift"])
@@ -63,7 +63,7 @@ def shared_masses(found: Candidates, masses: Vector, delta: Fraction, node: Node
     return OptimalSet(k, k - S, len(kinked), bends, system, neurons=neurons, weight_error=delta)
 
 
-def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fraction]:
+def check_masses(found: Candidates, fields: Fields) -> tuple[Vector, Fraction]:
     """The masses, and delta: the true ones, the same in all lifted solutions, are within delta of them."""
     ball, S = found.ball, len(found.members)
     A = side_by_side([found.across(found.outputs[group[0]]) for group in found.members], ball.problem.n)
@@ -74,3 +74,21 @@ def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fr
     fit = column(y_k - t_k for y_k, t_k in zip(ball.problem.y, ball.theta, strict=True))
     missed = length(A * column(masses) - found.across(fit))
     return masses, (missed + ball.R + eps * root_above(square(masses))) / (sigma - eps)
+
+
+def of_class(problem: Problem, a: Class, active: bool | None, weight: Fraction) -> Neuron:
+    """A neuron whose face is stable over the ball; an idle kink with a multiplier on its bound leaves `strict` open."""
+    if a.face is None:
+        return Neuron(a.key, active, independent=True, strict=True, B=a.B, weight=weight)
+    vectors = problem.Z if problem.model == "relu" else problem.constraints(a.key[1])
+    tight = are_independent(vectors[c] for c in a.kinks)
+    strict = True if not one_sided(problem, a.face) else None
+    return Neuron(a.key, active, tight, strict, a.B, weight, a.face)
+
+
+def one_sided(problem: Problem, face: Face) -> tuple[int, ...]:
+    """The idle kinks whose multiplier, 0, is on its bound: all of direct problems; relu: no row looks the other way."""
+    if problem.model != "relu" or not face.idle:
+        return face.idle
+    planes = planes_of(problem.Z)
+    return tuple(c for c in face.idle if not planes[c].squares()[1])

@@ -10,8 +10,9 @@ from typing import Any
 
 from flint import fmpq_mat
 
+from verify.ball import Ball, Class
 from verify.bounds import matrix, root_above, rows
-from verify.classes import Ball, Class, read_class
+from verify.classes import read_class
 from verify.patterns import Patterns
 from verify.polynomials import at_least, never_negative
 from verify.problem import square
@@ -48,5 +49,4 @@ def check_concave(ball: Ball, S: fmpq_mat, class_: Class, R: Fraction, node: Nod
         a = ball.planes[c].a
         row = matrix([[-class_.key[0] * abs(a.get(k, Fraction(0))) for k in range(ball.problem.n)]], ball.problem.n)
         bend, moved = at_least(rows(row * S)[0]), root_above(square(tuple(a.values()))) * R
-        if bend <= moved:
-            raise node.reject(f"a kink that stays concave, l_c - p_c > {show(moved)} at row {c}", show(bend))
+        node.require(bend > moved, f"a kink that stays concave, l_c - p_c > {show(moved)} at row {c}", show(bend))

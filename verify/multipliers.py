@@ -10,13 +10,17 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import lcm
 from operator import mul
+from typing import TYPE_CHECKING
 
 from flint import fmpz_mat
 
 from verify.errors import Rejected
-from verify.patterns import Patterns, bit_text, mask_of
+from verify.patterns import Patterns, bit_text
 from verify.problem import SIGNS, Problem, cleared
-from verify.text import Node, Vector, show
+from verify.text import Node, Vector, mask_of, show
+
+if TYPE_CHECKING:
+    from verify.ball import Ball
 
 Row = tuple[int, list[int], int]  # a base, and integers p and q > 0: the vector m = p / q
 BITS = bytes.maketrans(b"01", b"\0\1")
@@ -124,3 +128,20 @@ def batches(rows: Iterable[Row], n: int) -> Iterator[list[Row]]:
             batch, bits = [], 0
     if batch:
         yield batch
+
+
+def lengths(problem: Problem, rows: Iterable[Row]) -> Iterator[tuple[int, Fraction]]:
+    """The base and |Z'm|^2 of every row."""
+    for base, p, q in products(problem, rows):
+        yield base, Fraction(sum(x**2 for x in p), q**2)
+
+
+def not_out(ball: Ball, xi: int, multipliers: Node, patterns: Patterns | None) -> tuple[int, set[int]]:
+    """ReLU: P = {k : t_k > 0}, and the pieces, restrictions to P, that the multipliers of `dual` do not prove out; with
+    patterns every piece must have its multiplier, without them that is known."""
+    t = tuple(xi * x for x in ball.theta)
+    P = mask_of(k for k, t_k in enumerate(t) if t_k > 0)
+    top, bottom = ball.out_below.as_integer_ratio()
+    rows = read_entries(t, P, multipliers.array()) if patterns is None else piece_rows(patterns, t, multipliers)
+    found = products(ball.problem, rows)
+    return P, {base & P for base, p, q in found if sum(x * x for x in p) * bottom >= top * q * q}

@@ -10,12 +10,13 @@ from functools import cached_property
 
 from flint import fmpq_mat
 
+from verify.ball import Ball, Class
 from verify.bounds import column, dual_basis, matrix, root_above, rows
-from verify.classes import Ball, Class
-from verify.polynomials import at_most
+from verify.polynomials import at_most, off_identity
 from verify.problem import dot, square
-from verify.superclasses import same_kernels, spanned, without
-from verify.text import Matrix, Node, Vector, show
+from verify.split import spanned
+from verify.superclasses import same_kernels, without
+from verify.text import Fields, Matrix, Node, Vector, show
 
 Groups = Sequence[Sequence[int]]
 
@@ -46,6 +47,10 @@ class Moving:
     def missed(self) -> Fraction:
         """D: |eta y - s - sum alpha_a(tau) q_a(s)| <= D for all s within R of the path."""
         return self.miss + self.R + self.shift * total(max(at_most(alpha), Fraction(0)) for alpha in self.alpha)
+
+    def core(self, groups: Groups) -> list[int]:
+        """The superclasses with weight."""
+        return [s for s, group in enumerate(groups) if any(any(self.alpha[a]) for a in group)]
 
 
 def superclasses(moving: Moving, lift: Matrix, node: Node) -> Groups:
@@ -85,21 +90,13 @@ def antipodal(moving: Moving, lift: Matrix) -> Groups:
 
 
 def check_onset(
-    moving: Moving,
-    lift: Matrix,
-    groups: Groups,
-    core: Sequence[int],
-    W: Matrix,
-    pulled: Fraction,
-    beta: Fraction,
-    node: Node,
+    moving: Moving, lift: Matrix, groups: Groups, inverse: tuple[Matrix, Fraction, Fraction], node: Node
 ) -> tuple[Fraction, Fraction]:
     """Reject unless the weights of the superclasses without weight are small in every solution, and one of them ties
     only where s is orthogonal to M. How far the masses of the others, and the sum of theirs, can be from alpha."""
     fields = node.record("rows", "normal", "apart")
     n = moving.ball.problem.n
-    if moving.S.ncols() != 1:
-        raise node.reject("a still piece")
+    node.require(moving.S.ncols() == 1, "a still piece")
     M = tuple(row.vector(n) for row in fields["rows"].array())
     H = fields["normal"].vector(n)
     if dual_basis(matrix((*lift, *M), n)) is None or not M:
@@ -107,12 +104,11 @@ def check_onset(
     for i, row in enumerate(M):
         if any(dot(row, l) for l in lift) or any((column(row).transpose() * moving.S).entries()):
             raise fields["rows"].item(i).reject("a row orthogonal to the lift and to s")
-    if any(dot(H, l) for l in lift):
-        raise fields["normal"].reject("a vector orthogonal to the lift")
+    fields["normal"].require(not any(dot(H, l) for l in lift), "a vector orthogonal to the lift")
+    core, (W, pulled, beta) = moving.core(groups), inverse
     late = [s for s in range(len(groups)) if s not in core]
-    if not late:
-        raise node.reject("a superclass without weight")
-    check_apart(moving, (lift, M), groups, core, late, fields)
+    node.require(late, "a superclass without weight")
+    check_apart(moving, (lift, M), groups, late, fields)
     firsts = [moving.classes[group[0]] for group in groups]
     tilt = root_above(square(H))
     flat = max((abs(heights(moving, H, firsts[s])[0]) for s in core), default=Fraction(0)) + tilt * moving.shift
@@ -129,15 +125,10 @@ def check_onset(
 
 
 def check_apart(
-    moving: Moving,
-    lifts: tuple[Matrix, Matrix],
-    groups: Groups,
-    core: Sequence[int],
-    late: Sequence[int],
-    fields: dict[str, Node],
+    moving: Moving, lifts: tuple[Matrix, Matrix], groups: Groups, late: Sequence[int], fields: Fields
 ) -> None:
     """Reject unless a superclass without weight can tie only where s is orthogonal to M."""
-    lift, M = lifts
+    (lift, M), core = lifts, moving.core(groups)
     families = superclasses(moving, (*lift, *M), fields["rows"])
     if len(core) + 1 != len(families) + len(M):
         expected = f"{len(families)} + {len(M)} - 1 superclasses with weight"
@@ -154,8 +145,7 @@ def check_apart(
     for family in families:
         inner = sorted({place[a] for a in family})
         active = [s for s in inner if s in core]
-        if not active:
-            raise fields["rows"].reject("a superclass with weight among those that tie on the complement of M")
+        fields["rows"].require(active, "a superclass with weight among those that tie on the complement of M")
         known += [apart(s, active[0]) for s in active[1:]]
         first_of |= dict.fromkeys(inner, active[0])
     lengths = total(root_above(square(m)) for m in M)
@@ -165,10 +155,8 @@ def check_apart(
         N = (*known, apart(s, first_of[s]))
         for i, U_i in enumerate(U):
             row = 2 * moving.shift * lengths * total(abs(x) for x in U_i)
-            for j in range(size):
-                row += abs(total(U_i[k] * N[k][j] for k in range(size)) - (i == j))
-            if row >= 1:
-                raise entry.item(i).reject("a row of U N - I with a sum below 1", f"up to {show(row)}")
+            row += off_identity([[dot(U_i, apart_by)] for apart_by in zip(*N, strict=True)], i)
+            entry.item(i).require(row < 1, "a row of U N - I with a sum below 1", f"up to {show(row)}")
 
 
 def heights(moving: Moving, l: Sequence[Fraction], class_: Class) -> list[Fraction]:

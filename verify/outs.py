@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 
-from verify.classes import Ball, Class
-from verify.multipliers import Row, piece_rows, products, read_entries
-from verify.patterns import Patterns, bit_text, mask_of
-from verify.problem import SIGNS, Problem
+from verify.ball import Ball, Class
+from verify.multipliers import lengths, not_out, read_entries
+from verify.patterns import Patterns, bit_text
+from verify.problem import SIGNS
 from verify.text import Node, show
 
 
 def check_outs(ball: Ball, patterns: Patterns | None, classes: Sequence[Class], multipliers: Node, out: Node) -> None:
     """Reject unless every block has a class or is out, and no block (no fine piece) has two classes."""
     problem = ball.problem
-    if problem.model != "relu" and out.value is not None:
-        raise out.reject("null")
+    out.require(problem.model == "relu" or out.value is None, "null")
     keys = {a.key for a in classes}
     if len(keys) != len(classes):
         raise out.reject("no two classes of the same block (relu: of the same sign and pattern)", "two")
@@ -36,23 +34,6 @@ def check_outs(ball: Ball, patterns: Patterns | None, classes: Sequence[Class], 
             check_side(ball, patterns, xi, [a for a in classes if a.key[0] == xi], bounds[sign], sides[sign])
 
 
-def lengths(problem: Problem, rows: Iterable[Row]) -> Iterator[tuple[int, Fraction]]:
-    """The base and |Z'm|^2 of every row."""
-    for base, p, q in products(problem, rows):
-        yield base, Fraction(sum(x**2 for x in p), q**2)
-
-
-def not_out(ball: Ball, xi: int, multipliers: Node, patterns: Patterns | None) -> tuple[int, set[int]]:
-    """ReLU: P = {k : t_k > 0}, and the pieces, restrictions to P, that the multipliers of `dual` do not prove out; with
-    patterns every piece must have its multiplier, without them that is known."""
-    t = tuple(xi * x for x in ball.theta)
-    P = mask_of(k for k, t_k in enumerate(t) if t_k > 0)
-    top, bottom = ball.out_below.as_integer_ratio()
-    rows = read_entries(t, P, multipliers.array()) if patterns is None else piece_rows(patterns, t, multipliers)
-    found = products(ball.problem, rows)
-    return P, {base & P for base, p, q in found if sum(x * x for x in p) * bottom >= top * q * q}
-
-
 def check_side(ball: Ball, patterns: Patterns, xi: int, classes: Sequence[Class], multipliers: Node, out: Node) -> None:
     """ReLU: every fine piece inside a piece that is not out has a class or exactly one entry of `out`.
 
@@ -70,8 +51,7 @@ def check_side(ball: Ball, patterns: Patterns, xi: int, classes: Sequence[Class]
         needed = {piece for piece in needed if (piece ^ a.key[1]) & signed}
     entries = out.array()
     for (base, length), entry in zip(lengths(ball.problem, read_entries(t, fine_P, entries)), entries, strict=True):
-        if base & apart not in needed:
-            raise entry.reject("a fine piece that is not out otherwise, has no class and no entry yet")
+        entry.require(base & apart in needed, "a fine piece that is not out otherwise, has no class and no entry yet")
         needed.remove(base & apart)
         if length >= ball.out_below:
             raise entry.reject(f"|Z'm|^2 < {show(ball.out_below)}", show(length))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from verify.text import Node, describe, describe_indices, integer
@@ -23,14 +23,6 @@ class Patterns:
     def __contains__(self, mask: int) -> bool:
         """Whether a pattern is in D_Z."""
         return mask in self.zeros
-
-
-def mask_of(rows: Iterable[int]) -> int:
-    """A set of rows as a bit mask."""
-    mask = 0
-    for k in rows:
-        mask |= 1 << k
-    return mask
 
 
 def bits_of(mask: int) -> list[int]:

@@ -63,6 +63,13 @@ def at_most(c: Polynomial) -> Fraction:
     return -at_least([-x for x in c])
 
 
+def off_identity(row: Sequence[Polynomial], i: int) -> Fraction:
+    """A bound on [-1, 1] of the sum of |entry - (i = its place)| over a row: if they and errors stay below 1 in all
+    rows, I + Delta is regular, and its inverse has row sums of at most 1 / (1 - their maximum)."""
+    entries = ([c[0] - (i == j), *c[1:]] for j, c in enumerate(row))
+    return sum((max(at_most(c), -at_least(c)) for c in entries), Fraction(0))
+
+
 def add(a: Polynomial, b: Polynomial) -> list[fmpq]:
     """a + b, of perhaps different degrees."""
     return [x + z for x, z in zip_longest(exact(a), exact(b), fillvalue=fmpq(0))]

@@ -16,8 +16,6 @@ from operator import mul
 from verify.text import Matrix, Node, Vector
 
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
-ELASTIC = "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"
-LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
 SIGNS = {"+": 1, "-": -1}
 FIRST = {"relu": "sign", "gated": "pattern", "cgl": "block"}  # what a neuron is named by
 
@@ -83,33 +81,24 @@ class Problem:
 def read_problem(node: Node) -> Problem:
     """The problem, with shapes that fit together and lambda > 0."""
     direct = isinstance(node.value, dict) and node.value.get("model") == "cgl"
-    elastic = isinstance(node.value, dict) and node.value.get("objective") == ELASTIC
-    keys = (*(("X", "groups", "K") if direct else ("Z",)), "y", *(("delta",) if elastic else ()))
-    fields = node.record("model", "objective", "lambda", *keys, optional=() if direct else ("patterns", "free"))
+    keys = ("model", "objective", "lambda", *(("X", "groups", "K") if direct else ("Z",)), "y")
+    fields = node.record(*keys, optional=("delta",) if direct else ("delta", "patterns", "free"))
     model = fields["model"].text("relu", "gated", "cgl")
-    logistic = fields["objective"].text(OBJECTIVE, ELASTIC, LOGISTIC) == LOGISTIC
-    delta = fields["delta"].number() if elastic else Fraction(0)
-    if delta < 0 or (elastic and not delta):
-        raise fields["delta"].reject("delta > 0")
     lam = fields["lambda"].number()
-    if lam <= 0:
-        raise fields["lambda"].reject("lambda > 0")
+    fields["lambda"].require(lam > 0, "lambda > 0")
     data = fields["X" if direct else "Z"]
     Z = data.matrix()
-    if not Z or not Z[0]:
-        raise data.reject("at least one row and one column")
+    data.require(Z and Z[0], "at least one row and one column")
     y = fields["y"].vector(len(Z))
-    if logistic and any(abs(y_k) != 1 for y_k in y):
-        raise fields["y"].reject("labels 1 and -1")
-    problem = Problem(model, lam, Z, y, delta=delta, logistic=logistic)
+    problem = Problem(model, lam, Z, y)
     if direct or "patterns" in fields:
         from verify.blocks import with_blocks
 
         problem = with_blocks(problem, fields)
-    if "free" in fields:
-        from verify.free import with_free_terms
+    if fields["objective"].value != OBJECTIVE or "delta" in fields or "free" in fields:
+        from verify.variants import with_variants
 
-        problem = with_free_terms(problem, fields["free"])
+        problem = with_variants(problem, fields)
     return problem
 
 

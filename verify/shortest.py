@@ -9,9 +9,10 @@ from fractions import Fraction
 from flint import fmpq, fmpq_mat
 
 from verify.bounds import column, fraction, vector
-from verify.solutions import System
+from verify.problem import Problem
+from verify.solutions import OptimalSet, System
 from verify.system import chosen
-from verify.text import Node, Vector, show
+from verify.text import Fields, Node, Vector, show
 
 ZERO = Fraction(0)
 
@@ -22,6 +23,13 @@ class Shortest:
 
     weights: Vector
     radius: Fraction
+
+
+def weights(problem: Problem, found: OptimalSet, node: Node) -> System:
+    """The equations of the weights of all solutions, one weight for each neuron."""
+    if problem.blocks and found.bends and not found.exact:
+        raise node.reject("neurons that lie in one block each", f"{found.bends} in several, with a weight in each")
+    return found.system
 
 
 def check_shortest(system: System, vertices: Sequence[dict[int, Fraction]], node: Node) -> Shortest | None:
@@ -37,30 +45,28 @@ def check_shortest(system: System, vertices: Sequence[dict[int, Fraction]], node
     return found
 
 
-def read_weights(system: System, fields: dict[str, Node]) -> tuple[Vector, Shortest]:
+def read_weights(system: System, fields: Fields) -> tuple[Vector, Shortest]:
     """The weights of the columns of F, and all that is stated."""
     weights, radius = fields["weights"].vector(system.total), fields["radius"].number()
     for name, x in enumerate(weights):
         if x < 0 or (x and name not in system.names):
             raise fields["weights"].reject(f"a weight >= 0, and 0 if it is never active, for class {name}", show(x))
     alpha = tuple(weights[name] for name in system.names)
-    if radius < 0:
-        raise fields["radius"].reject("a number >= 0")
+    fields["radius"].require(radius >= 0, "a number >= 0")
     return alpha, Shortest(weights, radius)
 
 
 def check_exact(system: System, vertices: Sequence[dict[int, Fraction]], alpha: Vector, node: Node) -> None:
     """alpha is in the polytope, and alpha.p >= |alpha|^2 for every vertex p."""
     for l, (x, g_l) in enumerate(zip((system.F * column(alpha)).entries(), system.g, strict=True)):
-        if fraction(x) != g_l:
-            raise node.reject(f"F alpha = g in row {l}", show(fraction(x) - g_l))
+        node.require(fraction(x) == g_l, f"F alpha = g in row {l}", show(fraction(x) - g_l))
     squared = sum((x * x for x in alpha), ZERO)
     for number, point in enumerate(vertices):
         if (product := sum((alpha[a] * x for a, x in point.items()), ZERO)) < squared:
             raise node.reject(f"alpha.p >= |alpha|^2 = {show(squared)} at vertex {number}", show(product))
 
 
-def check_enclosed(system: System, alpha: Vector, radius: Fraction, fields: dict[str, Node]) -> None:
+def check_enclosed(system: System, alpha: Vector, radius: Fraction, fields: Fields) -> None:
     """alpha = (F'mu)_+ with F alpha = g for some mu, for every F and g within the errors; mu is near (F_T F_T')^-1 g,
     T the support of `weights`."""
     support = [a for a, x in enumerate(alpha) if x]
@@ -73,8 +79,7 @@ def check_enclosed(system: System, alpha: Vector, radius: Fraction, fields: dict
     f = sizes(F_T) * column([Fraction(1)] * len(support))
     D = rho * f.transpose() + (f + len(support) * rho) * rho.transpose()
     beta = max((W * (D * one)).entries(), default=fmpq(0))
-    if beta >= 1:
-        raise fields["weights"].reject("outputs that the errors cannot make dependent")
+    fields["weights"].require(beta < 1, "outputs that the errors cannot make dependent")
     moved = max((W * (column(system.g_error) + D * sizes(mu))).entries(), default=fmpq(0)) / (1 - beta)
     heights, moves = vector(system.F.transpose() * mu), vector(sizes(system.F).transpose() * (moved * one))
     shared = sum(vector(rho.transpose() * (sizes(mu) + moved * one)))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from verify.facts import DUAL, MULTIPLIERS, NEURONS, SET, VALUE, Fact, Facts, proved
 from verify.neurons import Neuron
 from verify.problem import Problem
-from verify.rules import Rule, plain
+from verify.rules import Applies, Rule, plain
 
 if TYPE_CHECKING:
     from flint import fmpq_mat
@@ -67,28 +67,13 @@ class OptimalSet:
     weight_error: Fraction = Fraction(0)
     in_field: Sequence[Sequence[Number]] = ()
 
-    def used_by(self, used: Collection[int]) -> OptimalSet:
-        """The same where the neurons that some solution uses are known: those of all vertices (`exact_set`)."""
-        if not self.exact:
-            return self
-        return replace(self, neurons=tuple(replace(one, active=a in used) for a, one in enumerate(self.neurons)))
-
-    @property
-    def support(self) -> tuple[int, ...] | None:
-        """The neurons of the only solution of an exact set; None if there are more."""
-        if not self.exact or self.dimension:
-            return None
-        return tuple(a for a, neuron in enumerate(self.neurons) if neuron.active)
-
     @property
     def all_active(self) -> bool:
         """One solution, and every neuron that may tie is in it: E = A."""
         return not self.dimension and all(neuron.active for neuron in self.neurons)
 
-    @property
-    def some_idle(self) -> bool:
-        """Some solution leaves out a neuron that ties: a vertex of a polytope that is no point does."""
-        return bool(self.dimension) or any(neuron.active is False for neuron in self.neurons)
+
+Check = Callable[[Problem, Facts, "Node"], OptimalSet]
 
 
 def lifted(problem: Problem) -> bool:
@@ -96,23 +81,11 @@ def lifted(problem: Problem) -> bool:
     return not (problem.delta or problem.logistic or problem.biases)
 
 
-def set_rule(
-    check: Callable[[Problem, Facts, Node], OptimalSet],
-    *after: str,
-    by: Fact[Any] = MULTIPLIERS,
-    applies: Callable[[Problem], bool] = plain,
-) -> Rule:
+def set_rule(check: Check, by: Fact[Any] = MULTIPLIERS, applies: Applies = plain) -> Rule:
     """A rule that proves the set and what is known of its neurons, on the ground of what proves the dual point."""
 
     def both(problem: Problem, facts: Facts, node: Node) -> Facts:
         found = check(problem, facts, node)
         return proved(SET, found).plus(NEURONS, found)
 
-    return Rule((SET, NEURONS), both, (DUAL, by, VALUE), listed=by is MULTIPLIERS, after=after, applies=applies)
-
-
-def weights(problem: Problem, found: OptimalSet, node: Node) -> System:
-    """The equations of the weights of all solutions, one weight for each neuron."""
-    if problem.blocks and found.bends and not found.exact:
-        raise node.reject("neurons that lie in one block each", f"{found.bends} in several, with a weight in each")
-    return found.system
+    return Rule((SET, NEURONS), both, (DUAL, by, VALUE), listed=by is MULTIPLIERS, applies=applies)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from verify.bounds import column, fraction, matrix, rational, root_above
-from verify.classes import frobenius
+from verify.ball import Class, frobenius
+from verify.bounds import column, dual_basis, fraction, matrix, rational, root_above
 from verify.problem import dot, square
 from verify.solutions import System
-from verify.superclasses import Candidates, is_silent, length, product, side_by_side, spanned, stretch
-from verify.text import Matrix, Node, Vector, show
+from verify.superclasses import Candidates, length, product, side_by_side, stretch, without
+from verify.text import Fields, Matrix, Node, Vector, show
 
 
 @dataclass(frozen=True)
@@ -31,33 +32,28 @@ def read_mixed(found: Candidates, node: Node) -> Candidates:
     """Mixed classes have Pi G Pi = sum_s beta_s Pi G_s Pi over the superclasses of the others, sum beta_s = 1."""
     mixed: dict[int, Vector] = {}
     entries = node.array()
-    if not entries:
-        raise node.reject("at least one mixed class")
+    node.require(entries, "at least one mixed class")
     for entry in entries:
         number, beta = entry.array(2)
         a = number.index(len(found.classes))
-        if mixed and a <= max(mixed):
-            raise number.reject("classes in ascending order")
+        number.require(not mixed or a > max(mixed), "classes in ascending order")
         mixed[a] = beta.vector()
     mixing = replace(found, mixed=mixed)
     firsts = [mixing.seen[group[0]] for group in mixing.members]
     for entry, (a, shares) in zip(entries, mixed.items(), strict=True):
-        if len(shares) != len(firsts) or sum(shares) != 1:
-            raise entry.reject(f"{len(firsts)} numbers that add up to 1")
+        entry.require(len(shares) == len(firsts) and sum(shares) == 1, f"{len(firsts)} numbers that add up to 1")
         terms = list(zip((fmpq(-1), *map(rational, shares)), (mixing.seen[a], *firsts), strict=True))
         if sum(p * q * product(S, T) for p, S in terms for q, T in terms):
             raise entry.reject("the mixture of the superclasses that is the kernel of the class", "another matrix")
     return mixing
 
 
-def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: dict[str, Node]) -> Split:
+def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: Fields) -> Split:
     """Reject unless some alpha > 0 near `split` has exactly the true masses and exactly the output y - r_L."""
     for s, mass in enumerate(masses):
-        if mass <= delta:
-            raise fields["masses"].reject(f"every mass > delta = {show(delta)}", f"{show(mass)} at {s}")
+        fields["masses"].require(mass > delta, f"every mass > delta = {show(delta)}", f"{show(mass)} at {s}")
     split = fields["split"].vector(len(found.classes))
-    if any(alpha < 0 for alpha in split):
-        raise fields["split"].reject("weights >= 0")
+    fields["split"].require(all(alpha >= 0 for alpha in split), "weights >= 0")
     active = [a for a, alpha in enumerate(split) if alpha]
     if any(not set(group) & set(active) for group in found.members):
         raise fields["split"].reject("a positive weight in every superclass")
@@ -107,8 +103,7 @@ def check_forced(found: Candidates, active: list[int], node: Node) -> Matrix:
         return found.lift
     void = tuple(row for row in found.lift if is_void(found, active, row))
     h = node.vector(n)
-    if not spanned(void, column(h)):
-        raise node.reject(f"a vector in the span of the {len(void)} void rows of the lift")
+    node.require(spanned(void, column(h)), f"a vector in the span of the {len(void)} void rows of the lift")
     moved = found.moved * root_above(square(h))
     for a in set(range(len(found.classes))) - set(active):
         if (s := fraction((column(h).transpose() * found.outputs[a])[0, 0])) <= moved:
@@ -124,3 +119,15 @@ def is_void(found: Candidates, active: list[int], row: Vector) -> bool:
 def silent_on(found: Candidates, active: list[int], row: Vector) -> frozenset[int]:
     """The places of the active classes a with B_a'l = 0, so that l.q_a = 0 for every residual."""
     return frozenset(place for place, a in enumerate(active) if is_silent(found.classes[a], row))
+
+
+def spanned(rows: Matrix, columns: fmpq_mat) -> bool:
+    """Whether the rows are independent, and their span holds all columns."""
+    L = matrix(rows, columns.nrows())
+    W = dual_basis(L)
+    return W is not None and not any(without(L, W, columns).entries())
+
+
+def is_silent(class_: Class, row: Sequence[Fraction]) -> bool:
+    """B'l = 0, so that l.q = 0 for every residual."""
+    return not any((class_.B.transpose() * column(row)).entries())

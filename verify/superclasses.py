@@ -9,8 +9,8 @@ from functools import cached_property
 
 from flint import arb_mat, ctx, fmpq, fmpq_mat
 
+from verify.ball import Ball, Class
 from verify.bounds import column, dual_basis, identity, matrix, root_above
-from verify.classes import Ball, Class
 from verify.text import Matrix, Node, Vector
 
 INVERSE_BITS = 256
@@ -65,21 +65,8 @@ def read_rows(S: fmpq_mat, node: Node) -> tuple[Matrix, fmpq_mat]:
     if (W := dual_basis(matrix(rows, n))) is None:
         raise node.reject("independent rows")
     for k, products in enumerate((matrix(rows, n) * S).tolist()):
-        if any(products):
-            raise node.item(k).reject("a row orthogonal to the residual")
+        node.item(k).require(not any(products), "a row orthogonal to the residual")
     return rows, W
-
-
-def spanned(rows: Matrix, columns: fmpq_mat) -> bool:
-    """Whether the rows are independent, and their span holds all columns."""
-    L = matrix(rows, columns.nrows())
-    W = dual_basis(L)
-    return W is not None and not any(without(L, W, columns).entries())
-
-
-def is_silent(class_: Class, row: Sequence[Fraction]) -> bool:
-    """B'l = 0, so that l.q = 0 for every residual."""
-    return not any((class_.B.transpose() * column(row)).entries())
 
 
 def without(basis: fmpq_mat, W: fmpq_mat, columns: fmpq_mat) -> fmpq_mat:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -16,8 +17,6 @@ Vector = tuple[Fraction, ...]
 Matrix = tuple[Vector, ...]
 
 NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:/([1-9][0-9]*))?")
-# A whole string, also one that never ends (then up to the end of the text), or a bracket.
-STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 # An escape that stands for a printable ASCII character: what the limits count must not be hidden.
 HIDDEN = re.compile(rb"\\u00(?:[2-6]|7[0-9a-eA-E])")
 
@@ -28,32 +27,22 @@ class Limits:
     stand between numbers. So memory stays bounded."""
 
     size: int = 256 * 2**20
-    depth: int = 16
     digits: int = 20_000
     values: int = 16_000_000
 
 
 def integer(digits: str) -> int:
-    """The integer written by `-?[0-9]+`, of any length (`int` refuses more than 4,300 digits)."""
-    if len(digits) <= 4000:
-        return int(digits)
-    if digits[0] == "-":
-        return -integer(digits[1:])
-    low = len(digits) // 2
-    shift: int = 10**low
-    return integer(digits[:-low]) * shift + integer(digits[-low:])
+    """The integer written by `-?[0-9]+`, of any length (`int` refuses more than 4,300 digits of a text)."""
+    return int(digits if len(digits) <= 4000 else Decimal(digits))
 
 
 def show(x: Fraction | int) -> str:
     """A number for a reader: exact where it is short, else its first twelve digits."""
-    p, q = abs(x.numerator), x.denominator
+    p, q = int(x.numerator), int(x.denominator)
     if max(p.bit_length(), q.bit_length()) <= 80:
         return str(x)
-    exponent = (p.bit_length() - q.bit_length()) * 30103 // 100000 - 12  # within two of the right one
-    while p * 10 ** max(0, -exponent) >= q * 10 ** max(0, exponent) * 10**12:
-        exponent += 1
-    digits = str(p * 10 ** max(0, -exponent) // (q * 10 ** max(0, exponent)))
-    return f"about {'-' if x < 0 else ''}{digits[0]}.{digits[1:]}e{exponent + len(digits) - 1}"
+    digits = Context(12, ROUND_DOWN).divide(Decimal(p), Decimal(q))
+    return f"about {digits:.11e}".replace("e+", "e")
 
 
 def describe(value: Any) -> str:
@@ -88,10 +77,14 @@ class Node:
         """The error that this value is not what was expected."""
         return Rejected(self.place, expected, describe(self.value) if found is None else found)
 
+    def require(self, holds: object, expected: str, found: str | None = None) -> None:
+        """Reject unless it holds."""
+        if not holds:
+            raise self.reject(expected, found)
+
     def record(self, *keys: str, optional: tuple[str, ...] = ()) -> dict[str, Node]:
         """An object with all of `keys`, perhaps some of `optional`, and nothing else."""
-        if not isinstance(self.value, dict):
-            raise self.reject("an object")
+        self.require(isinstance(self.value, dict), "an object")
         for key in self.value:
             if key not in keys and key not in optional:
                 raise self.reject(f"only the keys {', '.join(keys + optional)}", f"the unknown key {describe(key)}")
@@ -108,8 +101,7 @@ class Node:
 
     def length(self) -> int:
         """The length of an array."""
-        if not isinstance(self.value, list):
-            raise self.reject("an array")
+        self.require(isinstance(self.value, list), "an array")
         return len(self.value)
 
     def item(self, k: int) -> Node:
@@ -124,15 +116,13 @@ class Node:
 
     def flag(self) -> bool:
         """true or false."""
-        if not isinstance(self.value, bool):
-            raise self.reject("true or false")
-        return self.value
+        self.require(isinstance(self.value, bool), "true or false")
+        return bool(self.value)
 
     def index(self, below: int) -> int:
         """A JSON integer in range(below)."""
-        if type(self.value) is not int or not 0 <= self.value < below:
-            raise self.reject(f"an index below {below}")
-        return self.value
+        self.require(type(self.value) is int and 0 <= self.value < below, f"an index below {below}")
+        return int(self.value)
 
     def ascending(self, below: int) -> tuple[int, ...]:
         """An array of indices, strictly ascending."""
@@ -180,13 +170,21 @@ class Node:
         return value
 
 
+Fields = dict[str, Node]
+
+
 def describe_indices(indices: tuple[int, ...]) -> str:
     """A few indices for a message."""
     return f"{list(indices[:12])}{'...' if len(indices) > 12 else ''}"
 
 
+def mask_of(rows: Iterable[int]) -> int:
+    """A set of rows as a bit mask."""
+    return sum({1 << k for k in rows})
+
+
 def within_limits(raw: bytes, limits: Limits, over: Callable[[str, str], Exception]) -> None:
-    """Raise over(expected, found) if the text is too large, too deep or too full to be parsed."""
+    """Raise over(expected, found) if the text is too large or too full to be parsed."""
     if len(raw) > limits.size:
         raise over(f"at most {limits.size} bytes", "more")
     values = raw.count(b",") + raw.count(b"[") + raw.count(b"{")
@@ -196,51 +194,41 @@ def within_limits(raw: bytes, limits: Limits, over: Callable[[str, str], Excepti
         raise over(f"at most {2 * limits.values} spaces", str(spaces))
     if run := re.search(rb"(?<![0-9])[0-9]{%d}" % (limits.digits + 1), raw):
         raise over(f"at most {limits.digits} digits a number", f"more at byte {run.start()}")
-    depth = 0
-    for token in STRUCTURE.finditer(raw):
-        if token[0] in b"[{":
-            depth += 1
-            if depth > limits.depth:
-                raise over(f"at most {limits.depth} levels of nesting", f"more at byte {token.start()}")
-        elif token[0] in b"]}":
-            depth -= 1
 
 
 def load(raw: bytes, limits: Limits) -> Node:
     """The top of the certificate's JSON tree. Declines what is over a limit, rejects what is not strict JSON."""
     within_limits(raw, limits, lambda expected, found: Declined("file", expected, found))
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise Rejected("file", "UTF-8 text", f"a wrong byte at {error.start}") from None
-    if text.startswith("\ufeff"):
-        raise Rejected("file", "JSON without a byte order mark", "a byte order mark")
     if hidden := HIDDEN.search(raw):
         raise Rejected("file", "ASCII characters written as themselves", f"an escape at byte {hidden.start()}")
-    decoder = json.JSONDecoder(
-        object_pairs_hook=_distinct, parse_int=_small, parse_float=_no_float, parse_constant=_no_float
-    )
     try:
-        return Node(decoder.decode(text))
-    except json.JSONDecodeError as error:
-        found = f"{error.msg} in line {error.lineno}, column {error.colno}"
-        raise Rejected("file", "one JSON value", found) from None
+        return Node(parsed(raw.decode("utf-8"), small, no_real))
+    except ValueError as error:
+        raise Rejected("file", "one JSON value", str(error)) from None
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in record:
-            raise Rejected("file", "each key once in an object", f"the key {describe(key)} twice")
-        record[key] = value
+def parsed(text: str, integers: Callable[[str], Any], reals: Callable[[str], Any]) -> Any:
+    """A JSON value with each key of an object once, whose numbers are read by these; ValueError if it is none."""
+    try:
+        return json.loads(text, object_pairs_hook=once, parse_int=integers, parse_float=reals, parse_constant=no_real)
+    except RecursionError:
+        raise ValueError("nesting that is too deep") from None
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object without a key twice."""
+    if len(record := dict(pairs)) != len(pairs):
+        raise ValueError(f"a key twice among {describe(', '.join(key for key, _ in pairs))}")
     return record
 
 
-def _small(digits: str) -> int:
+def small(digits: str) -> int:
+    """A JSON integer from 0 to 10^15."""
     if digits.startswith("-") or len(digits) > 15:
-        raise Rejected("file", "JSON integers from 0 to 10^15", describe(digits))
+        raise ValueError(f"other than JSON integers from 0 to 10^15: {describe(digits)}")
     return int(digits)
 
 
-def _no_float(text: str) -> int:
-    raise Rejected("file", "no JSON number with a fraction or an exponent, no NaN", describe(text))
+def no_real(text: str) -> Any:
+    """No other JSON number, and no NaN."""
+    raise ValueError(f"a JSON number with a fraction or an exponent, or NaN: {describe(text)}")

@@ -11,15 +11,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from verify.ball import Ball, on_rows
 from verify.bounds import matrix
-from verify.classes import Ball, on_rows
 from verify.multipliers import products, read_entries
 from verify.neurons import Neuron, are_independent
-from verify.patterns import Patterns, mask_of
+from verify.patterns import Patterns
 from verify.problem import SIGNS, dot
 from verify.solutions import OptimalSet, System
-from verify.system import exact_system
-from verify.text import Matrix, Node, show
+from verify.text import Fields, Matrix, Node, mask_of, show
 
 Number = Any  # a Fraction, or a number of a field: exact, and ordered
 Numbers = Sequence[Number]
@@ -67,7 +66,7 @@ class Optimum:
 
     def system(self, outputs: Sequence[Numbers], fit: Numbers) -> System:
         """The equations of the weights."""
-        return exact_system([tuple(q) for q in outputs], tuple(fit))
+        raise NotImplementedError
 
     def pieces(self, sign: str, xi: int) -> Iterator[tuple[Node, int, Numbers]]:
         """ReLU: the base and v = Z'm of the pieces that are not out, each with the entry of its multiplier."""
@@ -98,7 +97,7 @@ class Optimum:
         return replace(neuron, B=B if neuron.strict else None, weight=weight, v=v, q=tuple(tied.q), blocks=blocks)
 
 
-def check_solutions(optimum: Optimum, patterns: Patterns | None, node: Node, fields: dict[str, Node]) -> OptimalSet:
+def check_solutions(optimum: Optimum, patterns: Patterns | None, node: Node, fields: Fields) -> OptimalSet:
     """Reject unless the solutions are some, and the only one if there is one."""
     problem = optimum.ball.problem
     tied = tied_neurons(optimum, patterns, node)
@@ -175,19 +174,16 @@ def relu(optimum: Optimum, sign: str, xi: int) -> Iterator[Tied]:
 def reaches(optimum: Optimum, v: Numbers, node: Node) -> bool:
     """Whether |v| = lambda; rejected if it is more."""
     over = optimum.dot(v, v) - optimum.ball.problem.lam**2
-    if over > 0:
-        raise node.reject(f"|v|^2 <= lambda^2 = {show(optimum.ball.problem.lam**2)}", "more")
+    node.require(over <= 0, f"|v|^2 <= lambda^2 = {show(optimum.ball.problem.lam**2)}", "more")
     return not over
 
 
 def read_solution(optimum: Optimum, tied: Sequence[Tied], node: Node) -> Numbers:
     """alpha >= 0 with sum alpha_a q_a = y - r."""
     alpha = optimum.read(node, len(tied))
-    if any(x < 0 for x in alpha):
-        raise node.reject("weights >= 0")
+    node.require(all(x >= 0 for x in alpha), "weights >= 0")
     for k, (y_k, r_k) in enumerate(zip(optimum.ball.problem.y, optimum.r, strict=True)):
-        if optimum.dot(alpha, [a.q[k] for a in tied]) != y_k - r_k:
-            raise node.reject(f"the fit y - r at row {k}")
+        node.require(optimum.dot(alpha, [a.q[k] for a in tied]) == y_k - r_k, f"the fit y - r at row {k}")
     return alpha
 
 

@@ -15,10 +15,11 @@ from relu_cert.leaders.evidence import Leaders
 from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.results.check import Certified
 from relu_cert.written import written
-from verify.free import with_free_terms
 from verify.leaders import check_leaders
 from verify.problem import Problem
+from verify.rules.logistic.value import ONE, entropy_of
 from verify.text import Node
+from verify.variants import with_free_terms
 
 LONG = 600.0  # seconds: time is never what decides a test
 Z_SMALL = ((3, 1), (1, 2), (-2, 1), (-1, -3), (2, -2), (1, 2), (0, 0), (-3, 1), (2, 3), (-1, 1))
@@ -60,11 +61,14 @@ def checked(
     logistic: bool = False,
     free: tuple[str, ...] = (),
 ) -> tuple[Vector, Fraction]:
-    """The checker's theta and lower bound."""
+    """The theta that the checker accepts, and the lower bound that it gives."""
     problem = Problem("relu", Fraction(lam), matrix(rows), vector(y), logistic=logistic)
     if free:
         problem = with_free_terms(problem, Node(list(free), None, "free"))
-    return check_leaders(problem, node_of(evidence))
+    theta = check_leaders(problem, node_of(evidence))
+    if logistic:
+        return theta, Fraction(sum(entropy_of(a * b)[0] for a, b in zip(problem.y, theta, strict=True)), ONE)
+    return theta, sum((a * b - b * b / 2 for a, b in zip(problem.y, theta, strict=True)), Fraction(0))
 
 
 def height(Z: Sequence[Vector], theta: Sequence[Fraction], u: Sequence[Fraction]) -> Fraction:

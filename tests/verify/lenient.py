@@ -76,7 +76,7 @@ LEFT_OUT: dict[str, tuple[str, Callable[..., Any], tuple[str, ...]]] = {
     "the bounds of m": ("verify.multipliers.allowed", yes, ("optimal", "patterns")),
     "the length of X'theta - K rho": ("verify.blocks.check_direct", nothing, ("optimal", "jump")),
     "that theta is orthogonal to free terms": (
-        "verify.free.check_orthogonal",
+        "verify.variants.check_orthogonal",
         nothing,
         ("optimal", "cover", "leaders"),
     ),

@@ -120,8 +120,8 @@ def line_text(file: str, line: int) -> str:
 
 
 def messages(function: ast.FunctionDef) -> set[int]:
-    """The nodes that change no verdict: what is said when it is raised, f-strings, types, and `strict` of zips whose
-    lengths were compared before."""
+    """The nodes that change no verdict: what is said when it is raised or required, f-strings, types, and `strict` of
+    zips whose lengths were compared before."""
     silent: set[int] = set()
     for node in ast.walk(function):
         hidden: list[ast.AST | None] = [node] if isinstance(node, ast.JoinedStr | ast.Raise | ast.arguments) else []
@@ -131,6 +131,8 @@ def messages(function: ast.FunctionDef) -> set[int]:
             hidden.append(node.annotation)
         if isinstance(node, ast.keyword) and node.arg == "strict":
             hidden.append(node)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "require":
+            hidden += node.args[1:]
         silent |= {id(part) for top in hidden if top is not None for part in ast.walk(top)}
     return silent
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 import verify
+from verify.ball import Ball
 from verify.bounds import fraction, matrix, root_above
-from verify.classes import Ball
 from verify.network.directions import apart, bounds, by_correlation
 from verify.network.optimum import Known, Optimum, enclosed, total_weight
 from verify.network.weights import Neuron, neuron_of

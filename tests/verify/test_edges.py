@@ -17,10 +17,11 @@ from tests.verify.cover.plant import tree
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.score import entries
 from verify import Declined, Rejected, Usage
+from verify.ball import Ball, Class
 from verify.blocks import written_out
 from verify.bounds import column, matrix
-from verify.certificate import Report, under
-from verify.classes import Ball, Class, read_class, read_relu
+from verify.certificate import Report
+from verify.classes import read_class, read_relu
 from verify.coalitions import check_cones, check_form, check_leaf, check_win, check_wins
 from verify.cover.faces import check_star, meeting
 from verify.cover.strict import unit
@@ -32,7 +33,7 @@ from verify.multipliers import batches, check_multipliers
 from verify.outs import check_outs
 from verify.patterns import Patterns
 from verify.polynomials import at_least, at_most, bernstein, never_negative
-from verify.problem import ELASTIC, LOGISTIC, OBJECTIVE, Problem, read_problem
+from verify.problem import OBJECTIVE, Problem, read_problem
 from verify.roots import can_vanish, sign_of_sum
 from verify.rules import plain
 from verify.rules.jump import Beside, check_beside, series
@@ -47,6 +48,7 @@ from verify.superclasses import Candidates, read_lift, same_kernels
 from verify.text import Node
 from verify.ties import Optimum as ExactOptimum
 from verify.ties import Tied, check_farkas
+from verify.variants import ELASTIC, LOGISTIC, under
 
 
 def node(value: Any) -> Node:
@@ -424,7 +426,7 @@ def test_what_is_stated() -> None:
         (problem_text(objective=ELASTIC, delta="1"), None),
         (problem_text(objective=ELASTIC, delta="0"), "delta > 0"),
         (problem_text(objective=ELASTIC, delta="-1"), "delta > 0"),
-        (problem_text(objective=ELASTIC), "the key delta"),
+        (problem_text(objective=ELASTIC), "delta with the elastic objective only"),
         (problem_text(delta="1"), "delta"),
         (problem_text(**{"lambda": "0"}), "lambda > 0"),
         (problem_text(**{"lambda": "-1"}), "lambda > 0"),

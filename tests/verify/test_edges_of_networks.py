@@ -12,8 +12,8 @@ import pytest
 
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
+from verify.ball import Ball
 from verify.bounds import identity, matrix
-from verify.classes import Ball
 from verify.facts import DUAL, LAMBDA_MAX, VALUE, Facts, proved
 from verify.field import read_field
 from verify.network import check, stationary

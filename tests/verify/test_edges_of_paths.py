@@ -12,8 +12,9 @@ from flint import fmpq, fmpq_mat
 
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
+from verify.ball import Ball, Class
 from verify.bounds import column, matrix, root_above
-from verify.classes import Ball, Class, read_relu
+from verify.classes import read_relu
 from verify.facts import CURVE, DERIVATIVES, DUAL, LAMBDA_MAX, NEURONS, PATH, VALUE, Facts, proved
 from verify.lifted import Set, check_forced, check_lifted
 from verify.moving import Along
@@ -47,13 +48,13 @@ def piece(lo: Any, hi: Any, **more: Any) -> Any:
 def at_ends(monkeypatch: pytest.MonkeyPatch, below: Any, above: Any) -> None:
     """The two ends of a breakpoint as they would be read."""
     ends = {"below": below, "above": above}
-    monkeypatch.setattr(curve, "read_end", lambda problem, patterns, pieces, lam, node: ends[node.key])
+    monkeypatch.setattr(curve, "read_end", lambda patterns, pieces, lam, node: ends[node.key])
 
 
 def breakpoint_(largest: Any, **fields: Any) -> tuple[F, F]:
     """A breakpoint with these fields, lambda_max^2 = `largest`."""
     node = Node({**NARROW, "below": {}, "above": {}, **fields}, None, "breakpoint")
-    return check_breakpoint(RELU, None, None if largest is None else F(largest), [], node)
+    return check_breakpoint(None, None if largest is None else F(largest), [], node)
 
 
 def test_ends_of_a_breakpoint(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +229,7 @@ def test_lambdas_of_a_piece() -> None:
     """tau = (1/lambda - center) / h, from lo to hi; 0 where the piece is a point."""
     frame = Frame(RELU, F(3, 4), F(1, 4))
     ball = Ball(RELU, vec(1), ZERO)
-    known = Piece(ONE, F(2), frame, ball, fmpq_mat(1, 3, [1, 2, 3]), [], [], ZERO, [], Set(0, unique=True), False)
+    known = Piece(ball, fmpq_mat(1, 3, [1, 2, 3]), [], [], ZERO, ZERO, ONE, F(2), frame, [], Set(0, unique=True), False)
     assert known.powers(ONE, NODE) == vec(1, 1, 1) and known.powers(F(2), NODE) == vec(1, -1, 1)
     assert known.powers(F(4, 3), NODE) == vec(1, 0, 0) and known.near(ONE, NODE).entries() == [6]
     assert known.powers(F(8, 5), NODE) == vec(1, "-1/2", "1/4")
@@ -269,7 +270,7 @@ def lifted(at: Moving, inverse: list[str], spread: list[str], lift: str = "0 1")
 def test_what_a_lifted_piece_hands_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """delta = the longest row times what is missed / (1 - beta); where the lift sets in nothing is unique."""
     reached: list[Any] = []
-    monkeypatch.setattr("verify.lifted.check_inside", lambda *arguments: reached.append(arguments[5]))
+    monkeypatch.setattr("verify.lifted.check_inside", lambda *arguments: reached.append(arguments[3]))
     monkeypatch.setattr("verify.lifted.check_inverse", lambda *_: F(1, 2))
     monkeypatch.setattr("verify.lifted.check_onset", lambda *_: (ONE, ZERO))
     two = replace(moving([1, 1], [(1, 0, 0), (0, 1, 0)]), miss=F(1, 10))
@@ -437,20 +438,23 @@ def test_samples_at_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     class_ = Class((1, 1), (), 0, matrix(mat([[1]]), 1), F(4))
     point = curve.Point(vec(1), F(1, 2), F(1, 4), [0], [])
     monkeypatch.setattr(curve, "read_point", lambda *_: point)
-    pieces = [piece(1, 9, classes=[class_])]
+    at = {"frame": Frame(RELU, ONE, ZERO)}
+    pieces = [piece(1, 9, **at, classes=[class_])]
     node = {"piece": 0, "lambda": "3", "s": "", "weights": "", "classes": None, "lower": "3/2", "upper": "21/8"}
     node |= {"radius": "1"}  # y = 2: 6 - 9/2, 3/2 of lambda R, 3/4 and 1
-    assert curve.check_sample(RELU, None, pieces, Node(node)) == 1
+    assert curve.check_sample(None, pieces, Node(node)) == 1
     for key, value in (("lower", "16/10"), ("upper", "26/10"), ("radius", "99/100")):
         with pytest.raises(Rejected, match=key):
-            curve.check_sample(RELU, None, pieces, Node({**node, key: str(F(value))}))
+            curve.check_sample(None, pieces, Node({**node, key: str(F(value))}))
     for bounds in ((4, 1), (1, 4)):
-        wider = [piece(1, 9, classes=[replace(class_, bound=F(bound)) for bound in bounds])]
+        wider = [
+            piece(1, 9, frame=Frame(RELU, ONE, ZERO), classes=[replace(class_, bound=F(bound)) for bound in bounds])
+        ]
         with pytest.raises(Rejected, match="a radius >= 1"):
-            curve.check_sample(RELU, None, wider, Node({**node, "radius": "99/100"}))
+            curve.check_sample(None, wider, Node({**node, "radius": "99/100"}))
     monkeypatch.setattr(curve, "read_point", lambda *_: replace(point, error=F(1, 2)))
     with pytest.raises(Rejected, match="a radius >= 3/2"):
-        curve.check_sample(RELU, None, pieces, Node(node))
+        curve.check_sample(None, pieces, Node(node))
 
 
 def test_ends_are_judged_over_their_ball(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -462,7 +466,7 @@ def test_ends_are_judged_over_their_ball(monkeypatch: pytest.MonkeyPatch) -> Non
         curve, "read_class", lambda ball, *_: seen.append(ball) or Class((1, 1), (), 0, column(vec(1)), ONE)
     )
     at = piece(1, 9, ball=Ball(RELU, vec(7), ZERO))
-    end = curve.read_end(RELU, None, [at], F(2), Node({"piece": 0, "s": "", "weights": "", "classes": None}))
+    end = curve.read_end(None, [at], F(2), Node({"piece": 0, "s": "", "weights": "", "classes": None}))
     assert end == (at, frozenset({((1, 1), ())})) and (seen[0].theta, seen[0].R_squared) == (vec(1), F(1, 9))
 
 
@@ -553,7 +557,9 @@ def test_branches_at_their_bounds() -> None:
     frame = Frame(RELU, F(3, 4), F(1, 4))
     S = fmpq_mat(1, 2, [1, 0])
     alpha = [vec(3, 1), vec(0, 0)]
-    known = Piece(ONE, F(2), frame, ball, S, alpha, [on, off], F(1, 10), [], Set(0, unique=True), False, F(1), ZERO)
+    known = Piece(
+        *(ball, S, [on, off], alpha, F(1, 10), ZERO, ONE, F(2), frame, [], Set(0, unique=True), False, F(1), ZERO)
+    )
     error = F(1, 10) + F(1, 10) * (1 + 4)  # of R and R, weights at most 4
     for lowest, active, good in (
         (error, [0], False),
@@ -606,27 +612,12 @@ def test_points_where_all_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
     classes = [Class((0, j), (), 0, matrix(mat([[j == 0], [j == 1]]), 1), ONE) for j in (0, 1)]
     monkeypatch.setattr(curve, "read_moving", lambda at, patterns, s, entry, known: classes[entry.value])
     S, alpha = column(vec(1, 1)), [vec(2), vec(1)]
-    known = Piece(
-        ONE,
-        ONE,
-        Frame(problem, ONE, ZERO),
-        ball,
-        S,
-        alpha,
-        classes,
-        F(1, 10),
-        [Node(0), Node(1)],
-        Set(0, unique=True),
-        False,
-        ONE,
-        ZERO,
-    )
+    frame, entries, one = Frame(problem, ONE, ZERO), [Node(0), Node(1)], Set(0, unique=True)
+    known = Piece(ball, S, classes, alpha, F(1, 10), ZERO, ONE, ONE, frame, entries, one, False, ONE, ZERO)
 
     def point(s: str, weights: str) -> Any:
         fields = {"s": s, "weights": weights, "classes": None}
-        return curve.read_point(
-            problem, None, known, ONE, {key: Node(value, None, key) for key, value in fields.items()}
-        )
+        return curve.read_point(None, known, ONE, {key: Node(value, None, key) for key, value in fields.items()})
 
     exact = point("1 1", "2 1")
     assert (exact.s, exact.R, exact.error, exact.active) == (vec(1, 1), ZERO, ZERO, [0, 1])

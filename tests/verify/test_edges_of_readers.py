@@ -33,6 +33,7 @@ from verify.rules import leaders
 from verify.rules.curve import check_breakpoint
 from verify.rules.logistic.value import ONE, check_logistic, entropy_of, exp_of_minus, loss_of
 from verify.rules.path import Frame, tube
+from verify.rules.polytope import support_of, used_by
 from verify.rules.primal import Primal
 from verify.rules.value import Dual, Value, check_value
 from verify.solutions import OptimalSet
@@ -195,25 +196,24 @@ def test_halves(word: int, x: str) -> None:
 )
 def test_intervals_of_breakpoints(lo: str, hi: str, good: bool) -> None:
     """0 < lo < hi, and 10^-12 lo apart at most; then their ends are read, here of a path without pieces."""
-    problem = Problem("relu", Fraction(1), mat([[1]]), vec(1))
     end = {"piece": 0, "s": "", "weights": "", "classes": None}
     stated = node({"lo": lo, "hi": hi, "below": end, "above": None})
     with pytest.raises(Rejected, match="an index below 0" if good else "0 < lo < hi <= lo"):
-        check_breakpoint(problem, None, None, [], stated)
+        check_breakpoint(None, None, [], stated)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (b"\xef\xbb\xbf{}", "JSON without a byte order mark"),
+        (b"\xef\xbb\xbf{}", "Unexpected UTF-8 BOM"),
         (b'{"a": -1}', "JSON integers from 0 to 10^15"),
         (b'{"a": 1000000000000000}', "JSON integers from 0 to 10^15"),
-        (b'{"a": 1.0}', "no JSON number with a fraction"),
-        (b'{"a": NaN}', "no JSON number with a fraction"),
+        (b'{"a": 1.0}', "a JSON number with a fraction"),
+        (b'{"a": NaN}', "a JSON number with a fraction"),
         (b'{"a": 1, "a": 1}', "a"),
         (b'{"a": "\\u0041"}', "ASCII characters written as themselves"),
         (b"{} {}", "one JSON value"),
-        (b"\xff", "UTF-8"),
+        (b"\xff", "utf-8"),
     ],
 )
 def test_texts(text: bytes, said: str) -> None:
@@ -296,9 +296,9 @@ def test_idle_neurons_are_counted() -> None:
     facts = proved(NEURONS, found)
     problem = Problem("relu", Fraction(1), mat([[1]]), vec(1))
     assert some_idle(problem, facts, node(None)) == "tied neurons of weight 0: 3 of 5"
-    assert [neuron.active for neuron in found.used_by([2]).neurons] == [False, False, True, False, False]
-    assert replace(found, exact=False).used_by([2]).neurons == tuple(neurons)
-    assert found.support == (0,) and not found.all_active and found.some_idle
+    assert [neuron.active for neuron in used_by(found, [2]).neurons] == [False, False, True, False, False]
+    assert used_by(replace(found, exact=False), [2]).neurons == tuple(neurons)
+    assert support_of(found) == (0,) and not found.all_active
     with pytest.raises(Rejected, match="one solution with 5 positive weights, found 1 proved positive"):
         all_active(problem, facts, node(None))
 

@@ -12,16 +12,17 @@ from flint import fmpq_mat, fmpq_poly
 
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
+from verify.ball import Ball, Class, Face, Plane
 from verify.bounds import column, dual_basis, fraction, identity, matrix, root_above
-from verify.classes import Ball, Class, Face, Plane, read_class
+from verify.classes import read_class
 from verify.direct import gated, merged, read_direct
 from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
 from verify.field import Field, Number, read_field, value
-from verify.field_system import FieldSystem, field_rank, field_restricted, field_system, field_tableau, reduce
+from verify.field_system import FieldSystem, field_system, reduce
 from verify.lifted import check_inside
-from verify.masses import check_masses, check_set, shared_masses
+from verify.masses import check_masses, check_set, of_class, one_sided, shared_masses
 from verify.moving import Along, check_concave
-from verify.neurons import Neuron, are_independent, of_class, one_sided
+from verify.neurons import Neuron, are_independent
 from verify.onset import Moving
 from verify.patterns import Patterns
 from verify.problem import Problem
@@ -30,19 +31,28 @@ from verify.rules import cover as cover_rule
 from verify.rules.algebraic_set import InField
 from verify.rules.cover import check as check_by_cover
 from verify.rules.elastic.dual import check_elastic
-from verify.rules.exact_set import check_exact_set
+from verify.rules.exact_set import Rational, check_exact_set
 from verify.rules.faces import at_kinks, check_faces, check_idle_direction, check_leaving, check_stable
 from verify.rules.lambda_max import check_lambda_max
 from verify.rules.min_norm import check_min_norm
 from verify.rules.one_neuron import branch, check_one_neuron
-from verify.rules.polytope import check_polytope, read_bases, read_corner, walk
+from verify.rules.polytope import (
+    check_polytope,
+    field_restricted,
+    field_tableau,
+    rank_of,
+    read_bases,
+    read_corner,
+    support_of,
+    walk,
+)
 from verify.rules.value import Dual, Value
-from verify.shortest import check_shortest
-from verify.solutions import OptimalSet, System, set_rule, weights
+from verify.shortest import check_shortest, weights
+from verify.solutions import OptimalSet, System, set_rule
 from verify.split import check_split, read_mixed
 from verify.superclasses import Candidates, stretch
 from verify.text import Node
-from verify.ties import Optimum, Tied, check_solutions, in_two_blocks, neuron_of, tied_neurons
+from verify.ties import Tied, check_solutions, in_two_blocks, neuron_of, tied_neurons
 
 ZERO, ONE = F(0), F(1)
 NODE = Node(None, None, "here")
@@ -240,9 +250,9 @@ def test_rules_of_sets() -> None:
 # ------------------------------------------------------------------------------------------------ ties
 
 
-def optimum(problem: Problem, r: Any, bounds: Any = None) -> Optimum:
+def optimum(problem: Problem, r: Any, bounds: Any = None) -> Rational:
     """r* = r."""
-    return Optimum(Ball(problem, vec(*r), ZERO), vec(*r), Node(bounds))
+    return Rational(Ball(problem, vec(*r), ZERO), vec(*r), Node(bounds))
 
 
 def test_what_is_known_of_tied_neurons() -> None:
@@ -647,7 +657,7 @@ def test_equations_in_a_field() -> None:
     assert isinstance(found, FieldSystem) and (found.rows, found.total, found.names) == (2, 3, (0, 1, 2))
     assert found.F_error == found.g_error == (0,) * len(found.left) and found.left[0][0] != "another"
     assert found.right[0] == 2 and found.right[1] == 1 and found.F.ncols() == 3 and found.F.nrows() == 0
-    assert field_rank(found, [0]) == 1 and field_rank(found, [0, 1]) == 2 and field_rank(found, [0, 1, 2]) == 2
+    assert rank_of(found, [0]) == 1 and rank_of(found, [0, 1]) == 2 and rank_of(found, [0, 1, 2]) == 2
     part = field_restricted(found, (0, 1))
     assert (part.names, part.total, part.rows) == ((0, 1), 3, 2)
     table = field_tableau(found, (0, 2))
@@ -703,21 +713,19 @@ def test_weights_of_lifted_pieces_stay_positive() -> None:
     problem = direct([[1, 1], [1, -1]], None)
     classes = [Class((0, j), (), 0, matrix(mat([[1], [s]]), 1), F(4)) for j, s in enumerate((1, -1))]
     at = Moving(Ball(problem, vec(1, 0), ZERO), column(vec(1, 0)), classes, [vec(3), vec(3)], ZERO, ZERO)
-    F_: list[list[Any]] = [[vec(1), vec(1)], [vec(1), vec(-1)]]
+    F_: list[Any] = [(ZERO, [vec(1), vec(1)]), (F(2), [vec(1), vec(-1)])]
     V = Node(["1/2 1/2", "1/2 -1/2"])
-    kept = mat([[0, 2]])
     for delta, light, good in ((F(2), ZERO, True), (F(3), ZERO, False), (ZERO, F(1, 2), True), (ZERO, F(3, 4), False)):
         if good:
-            check_inside(at, F_, 1, kept, [0, 1], (delta, light), V)
+            check_inside(at, F_, [0, 1], (delta, light), V)
         else:
             with pytest.raises(Rejected, match="its possible error"):
-                check_inside(at, F_, 1, kept, [0, 1], (delta, light), V)
-    moving_rows: list[list[Any]] = [[vec(1, "1/4"), vec(1)], [vec(1), vec(-1)]]
-    check_inside(at, moving_rows, 1, kept, [0, 1], (ONE, ZERO), V)
+                check_inside(at, F_, [0, 1], (delta, light), V)
+    check_inside(at, [(ZERO, [vec(1, "1/4"), vec(1)]), F_[1]], [0, 1], (ONE, ZERO), V)
     with pytest.raises(Rejected, match="rows of F V - I"):
-        check_inside(at, [[vec(1, 4), vec(1)], F_[1]], 1, kept, [0, 1], (ONE, ZERO), V)
+        check_inside(at, [(ZERO, [vec(1, 4), vec(1)]), F_[1]], [0, 1], (ONE, ZERO), V)
     with pytest.raises(Rejected, match="rows of F V - I"):
-        check_inside(at, [[vec(1), vec(1, 4)], F_[1]], 1, kept, [0, 1], (ONE, ZERO), V)
+        check_inside(at, [(ZERO, [vec(1), vec(1, 4)]), F_[1]], [0, 1], (ONE, ZERO), V)
 
 
 def test_sets_without_a_lift(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -929,8 +937,8 @@ def test_the_support_of_the_only_solution() -> None:
     """None where there are more, or where the set is not exact."""
     neurons = (Neuron((1, 0), True, True), Neuron((1, 1), False, True))
     found = OptimalSet(2, 0, 0, 0, system([[1, 1]], [1]), True, neurons)
-    assert found.support == (0,)
-    assert replace(found, dimension=1).support is None and replace(found, exact=False).support is None
+    assert support_of(found) == (0,)
+    assert support_of(replace(found, dimension=1)) is None and support_of(replace(found, exact=False)) is None
 
 
 def test_lambda_max_of_the_logistic_loss() -> None:
@@ -1001,14 +1009,14 @@ def test_lifted_weights_on_a_tube() -> None:
     """What the tube changes in the rows of the lift: |l| g R times all of V, against 1."""
     problem = direct([[1, 1], [1, -1]], None)
     classes = [Class((0, j), (), 0, matrix(mat([[1], [s]]), 1), F(4)) for j, s in enumerate((1, -1))]
-    rows: list[list[Any]] = [[vec(1), vec(1)], [vec(1), vec(-1)]]
+    rows: list[Any] = [(ZERO, [vec(1), vec(1)]), (F(2), [vec(1), vec(-1)])]
     for R, good in ((F(1, 40), True), (F(1, 16), False)):
         at = Moving(Ball(problem, vec(1, 0), ZERO), column(vec(1, 0)), classes, [vec(99), vec(99)], R, ZERO)
         if good:
-            check_inside(at, rows, 1, mat([[0, 2]]), [0, 1], (ZERO, ZERO), Node(["1/2 1/2", "1/2 -1/2"]))
+            check_inside(at, rows, [0, 1], (ZERO, ZERO), Node(["1/2 1/2", "1/2 -1/2"]))
         else:
             with pytest.raises(Rejected, match="rows of F V - I"):
-                check_inside(at, rows, 1, mat([[0, 2]]), [0, 1], (ZERO, ZERO), Node(["1/2 1/2", "1/2 -1/2"]))
+                check_inside(at, rows, [0, 1], (ZERO, ZERO), Node(["1/2 1/2", "1/2 -1/2"]))
 
 
 def test_a_jump_close_to_zero() -> None:

@@ -11,8 +11,9 @@ import pytest
 
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
+from verify.ball import Ball, Class
 from verify.bounds import column, fraction, matrix, vector
-from verify.classes import Ball, Class, read_relu
+from verify.classes import read_relu
 from verify.direct import read_direct
 from verify.lifted import check_forced, check_inside, check_inverse, is_void
 from verify.moving import Along, check_concave
@@ -213,10 +214,10 @@ def forced(by: Moving, lift: Sequence[Sequence[Any]], which: Sequence[int], h: s
 ONSET = {"rows": ["0 1 0"], "normal": "3/20 1/5 0", "apart": [["1"]]}
 
 
-def onset(by: Moving, core: Sequence[int] = (0,), lift: Sequence[Sequence[Any]] = (), **more: Any) -> tuple[F, F]:
+def onset(by: Moving, lift: Sequence[Sequence[Any]] = (), **more: Any) -> tuple[F, F]:
     """Outputs (1, 0, 0), with weight, and (1, 1, 0), without; W = (1, 0, 0), what is pulled 1/5, beta 1/2."""
     node = Node(ONSET | more, None, "onset")
-    return check_onset(by, mat(lift), [[0], [1]], core, mat([[1, 0, 0]]), F(1, 5), F(1, 2), node)
+    return check_onset(by, mat(lift), [[0], [1]], (mat([[1, 0, 0]]), F(1, 5), F(1, 2)), node)
 
 
 def late(R: F = ZERO, y: Sequence[Any] = (1, 0, 0)) -> Moving:
@@ -253,7 +254,7 @@ def test_no_onset_by_hand() -> None:
             onset(late(), **more)
     assert onset(late(), apart=[["3/2"]])
     with pytest.raises(Rejected, match="a superclass without weight"):
-        onset(late(), core=(0, 1))
+        onset(replace(late(), alpha=[[F(1)], [F(1)]]))
     with pytest.raises(Rejected, match="a still piece"):
         onset(replace(late(), S=path([1, 0], [0, 0], [0, 0])))
     with pytest.raises(Rejected, match="orthogonal to the lift"):
@@ -267,8 +268,8 @@ def test_what_an_onset_pushes() -> None:
     """H.q of the late ones is compared with the share of the core times what they push: 7/20 <= 3/10 2."""
     node = Node(ONSET, None, "onset")
     with pytest.raises(Rejected, match="where a superclass has no weight"):
-        check_onset(late(), (), [[0], [1]], (0,), mat([[2, 0, 0]]), F(1, 5), F(1, 2), node)
-    assert check_onset(late(), (), [[0], [1]], (0,), mat([[F(1, 2), 0, 0]]), F(1, 5), F(1, 2), node)
+        check_onset(late(), (), [[0], [1]], (mat([[2, 0, 0]]), F(1, 5), F(1, 2)), node)
+    assert check_onset(late(), (), [[0], [1]], (mat([[F(1, 2), 0, 0]]), F(1, 5), F(1, 2)), node)
 
 
 def test_every_family_of_an_onset_has_weight() -> None:
@@ -276,7 +277,7 @@ def test_every_family_of_an_onset_has_weight() -> None:
     three = moving([[1, 1, 0], [0, 1, 0], [0, 0, 1]], [1, 0, 1], [[1], [1], [0]])
     fields = nodes(rows=["0 1 0"], apart=[["1"]])
     with pytest.raises(Rejected, match="a superclass with weight among those that tie"):
-        check_apart(three, ((), mat([[0, 1, 0]])), [[0], [1], [2]], (0, 1), (2,), fields)
+        check_apart(three, ((), mat([[0, 1, 0]])), [[0], [1], [2]], (2,), fields)
 
 
 def test_rows_that_tell_the_late_ones_apart() -> None:
@@ -284,10 +285,10 @@ def test_rows_that_tell_the_late_ones_apart() -> None:
     for R, good in ((F(24, 100), True), (F(1, 4), False)):
         by, fields = late(R), nodes(rows=["0 2 0"], apart=[["1/2"]])
         if good:
-            check_apart(by, ((), mat([[0, 2, 0]])), [[0], [1]], (0,), (1,), fields)
+            check_apart(by, ((), mat([[0, 2, 0]])), [[0], [1]], (1,), fields)
         else:
             with pytest.raises(Rejected, match="a row of U N - I with a sum below 1"):
-                check_apart(by, ((), mat([[0, 2, 0]])), [[0], [1]], (0,), (1,), fields)
+                check_apart(by, ((), mat([[0, 2, 0]])), [[0], [1]], (1,), fields)
 
 
 def test_superclasses_by_hand() -> None:
@@ -400,7 +401,7 @@ def test_weights_stay_inside_by_hand() -> None:
 
     def inside(alpha: F, V: str, delta: F) -> None:
         one = moving([[1]], [1], [[alpha]])
-        check_inside(one, [[[F(1)]]], 1, [], [0], (delta, ZERO), Node([V]))
+        check_inside(one, [(ZERO, [[F(1)]])], [0], (delta, ZERO), Node([V]))
 
     inside(F(1, 2), "1", F(1, 4))
     inside(F(1, 2), "1/2", F(1, 4))

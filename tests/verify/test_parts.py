@@ -15,10 +15,11 @@ from tests.verify.build import plain
 from tests.verify.corpus.accepted_cases import patterns_only
 from tests.verify.oracle import brute
 from verify.count import count_sets
-from verify.patterns import bits_of, mask_of
+from verify.patterns import bits_of
 from verify.restricted import Subspaces, rank
 from verify.rules.patterns import dependent_flats
 from verify.signs import Signs, field_width
+from verify.text import mask_of
 
 INTEGERS = st.one_of(st.integers(-3, 3), st.integers(-300, 300), st.integers(-(2**200), 2**200))
 

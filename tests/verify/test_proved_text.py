@@ -16,9 +16,10 @@ from tests.verify.cover.plant import PLANTED, planted
 from tests.verify.oracle.brute import mat, vec
 from verify import Declined, Rejected, Usage, proved
 from verify.cover.lines import Weights
-from verify.problem import ELASTIC, LOGISTIC, Problem
+from verify.problem import Problem
 from verify.proved import Bounds, CoverText, LeadersText, Text
 from verify.text import Limits
+from verify.variants import ELASTIC, LOGISTIC
 
 CERTIFICATES: dict[str, Callable[[], bytes]] = {
     **{name: lambda name=name: planted(name).text for name in PLANTED},

@@ -23,8 +23,8 @@ from tests.verify.cover.wrong import LOGISTIC
 from verify import Declined, Rejected, Usage, check, proved
 from verify.__main__ import main
 from verify.cover.strict import dot
-from verify.problem import ELASTIC
 from verify.text import Limits
+from verify.variants import ELASTIC
 
 FOLDER = Path(__file__).parent / "rocq"
 ROCQ = Path(proved.__file__).parent / "rocq"

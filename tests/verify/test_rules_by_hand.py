@@ -15,8 +15,8 @@ from tests.verify.corpus.rejected_cases import changed
 from tests.verify.cover.plant import planted
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
+from verify.ball import Ball, Class, Face
 from verify.bounds import column, matrix
-from verify.classes import Ball, Class, Face
 from verify.facts import DUAL, Facts
 from verify.neurons import Neuron
 from verify.problem import Problem
@@ -252,7 +252,7 @@ def test_breaks_by_hand() -> None:
 
     def broken(h: str, theta: Any = theta, blocks: int = 1, u: Any = u, q: Any = (2, 0, 0)) -> None:
         some = [neuron((2, 0), q=q, blocks=blocks)]
-        check_break(problem, theta, some, 0, tight, u, moved, nodes(u=" ".join(map(str, u)), h=h))
+        check_break(problem, theta, some, 0, tight, moved, nodes(u=" ".join(map(str, u)), h=h))
 
     broken("0 1 0")
     for wrong, message in (

@@ -23,10 +23,10 @@ from tests.verify.cover.test_cover_classes import with_part
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.test_bounds_of_parts import system
 from verify import Declined, Rejected
+from verify.ball import Ball
 from verify.bounds import fraction, identity
 from verify.child import Over, limited
 from verify.claims.polytope import components, connected, staircase
-from verify.classes import Ball
 from verify.cover import tree as tree_
 from verify.cover.check import Cover
 from verify.cover.lines import lines_of, weights_of
@@ -34,7 +34,7 @@ from verify.cover.tree import RULE, Reader, stream
 from verify.data import nearest_double
 from verify.facts import POLYTOPE, proved
 from verify.field import value
-from verify.leaders import check_leaders, dual_value, semidefinite
+from verify.leaders import check_leaders, semidefinite
 from verify.network.directions import apart
 from verify.network.nearest import moved_squared, read_point
 from verify.network.optimum import Known, Optimum
@@ -45,6 +45,7 @@ from verify.rules.cover_set import surely_concave
 from verify.rules.polytope import Polytope, read_corner
 from verify.shortest import check_shortest
 from verify.text import Node, describe, describe_indices
+from verify.variants import check_chances
 
 NODE = Node(None)
 
@@ -77,14 +78,14 @@ def evidence(rows: list[list[int]], theta: str, centres: list[str], cells: list[
 
 
 def test_the_entropy_at_its_ends() -> None:
-    """0 <= y theta <= 1, both ends included: there the value is 0; beyond them it is rejected."""
+    """0 <= y theta <= 1, both ends included; beyond them it is rejected, and with another loss nothing is asked."""
+    labels = Problem("relu", F(1), mat([[1], [1]]), vec(1, -1), logistic=True)
     for theta in (0, 1):
-        assert abs(dual_value(vec(1), vec(theta), True, NODE)) < F(1, 2**60)
-        assert abs(dual_value(vec(-1), vec(-theta), True, NODE)) < F(1, 2**60)
-    for theta in ("-1/1000", "1001/1000"):
+        check_chances(labels, vec(theta, -theta), NODE)
+    for theta in (vec("-1/1000", 0), vec("1001/1000", 0), vec(0, "1/9"), vec(0, "-10/9")):
         with pytest.raises(Rejected, match="0 <= y_k theta_k <= 1"):
-            dual_value(vec(1), vec(theta), True, NODE)
-    assert dual_value(vec(3), vec(2), False, NODE) == 4
+            check_chances(labels, theta, NODE)
+        check_chances(replace(labels, logistic=False), theta, NODE)
 
 
 def test_a_row_with_a_zero_needs_its_leader() -> None:

@@ -39,12 +39,6 @@ class Row:
     says: Says
 
 
-def require(holds: bool, expected: str, found: str, node: Node) -> None:
-    """Reject unless it holds."""
-    if not holds:
-        raise node.reject(expected, found)
-
-
 def rows(claim: str, verdict: str) -> list[Row]:
     """The ways to this verdict."""
     table = next(table for table, claims in TABLES.items() if claim in claims)
@@ -58,15 +52,14 @@ def way(problem: Problem, facts: Facts, claim: str, verdict: str, node: Node) ->
     if verdict == UNDECIDED:
         return "nothing is claimed", ""
     ways = rows(claim, verdict)
-    if not ways:
-        raise Node(verdict, node, "verdict").reject(f"PROVED or UNDECIDED, because nothing can refute {claim}")
+    Node(verdict, node, "verdict").require(ways, f"PROVED or UNDECIDED, because nothing can refute {claim}")
     missing = [[fact.name for fact in row.rests if facts.get(fact) is None] for row in ways]
     one_of = " or ".join(dict.fromkeys(names[0] for names in missing if names))
     reason = node.reject(f"the fact {one_of}, which this rests on", "none")
     for row, names in zip(ways, missing, strict=True):
         if not names:
             try:
-                return row.says(problem, facts.only(row.rests), node), ", ".join(fact.name for fact in row.rests)
+                return row.says(problem, facts, node), ", ".join(fact.name for fact in row.rests)
             except Rejected as error:
                 reason = error
     raise reason

@@ -47,32 +47,28 @@ def not_own_optimal(problem: Problem, facts: Facts, node: Node) -> str:
 def reached(network: Network, value: Value | Own, node: Node) -> str:
     """J - lower <= gap J, in words, or a rejection."""
     J, above = network.weights.objective, network.weights.objective - value.lower
-    if above > network.gap * J:
-        raise node.reject(f"J - lower <= gap * J = {show(network.gap * J)}", show(above))
+    node.require(above <= network.gap * J, f"J - lower <= gap * J = {show(network.gap * J)}", show(above))
     return f"up to the relative gap {show(network.gap)}: J is at most {show(above)} above the optimum"
 
 
 def missed(network: Network, value: Value | Own, node: Node) -> str:
     """J - upper > gap J, in words, or a rejection."""
     J, above = network.weights.objective, network.weights.objective - value.upper
-    if above <= network.gap * J:
-        raise node.reject(f"J - upper > gap * J = {show(network.gap * J)}", show(above))
+    node.require(above > network.gap * J, f"J - upper > gap * J = {show(network.gap * J)}", show(above))
     return f"is at least {show(above)} above the optimum, more than the relative gap {show(network.gap)}"
 
 
 def stationary(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: 0 is in the Clarke subdifferential of J."""
     at = needed(facts[NETWORK].stationary, "network.stationary", node)
-    if at.upper:
-        raise node.reject("a Clarke subgradient 0", f"one of squared length {show(at.upper)}")
+    node.require(not at.upper, "a Clarke subgradient 0", f"one of squared length {show(at.upper)}")
     return f"the network is a Clarke stationary point of J (kinks: {at.kinks})"
 
 
 def not_stationary(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: 0 is not; the distance is enclosed."""
     at = needed(facts[NETWORK].stationary, "network.stationary", node)
-    if not at.lower:
-        raise node.reject("a positive lower bound of the distance", "0")
+    node.require(at.lower, "a positive lower bound of the distance", "0")
     low, high = at.lower / root_above(at.lower), root_above(at.upper)
     return f"the shortest Clarke subgradient of J has a norm from {show(low)} to {show(high)}"
 
@@ -88,8 +84,7 @@ def not_balanced(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: some are different; balancing them gains J - P."""
     network = facts[NETWORK]
     wrong = unbalanced(problem, network)
-    if not wrong:
-        raise node.reject("a neuron with |W1_i| != |w2_i|", "none")
+    node.require(wrong, "a neuron with |W1_i| != |w2_i|", "none")
     J, (below, above) = network.weights.objective, balanced_objective(problem, network.weights)
     gain = f"from {show(max(J - above, Fraction(0)))} to {show(J - below)}"
     return f"neurons of the wrong scale: {len(wrong)} of {len(network.weights.W1)}; balancing them gains {gain}"
@@ -118,16 +113,14 @@ def not_merged(problem: Problem, facts: Facts, node: Node) -> str:
 def independent(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: the outputs of the neurons that are not zero are linearly independent."""
     network, m = facts[NETWORK], len(facts[NETWORK].weights.neurons)
-    if network.rank < m:
-        raise node.reject(f"rank {m}", str(network.rank))
+    node.require(network.rank >= m, f"rank {m}", str(network.rank))
     return f"the outputs of the neurons ({m}) are linearly independent"
 
 
 def dependent(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: they are dependent."""
     network, m = facts[NETWORK], len(facts[NETWORK].weights.neurons)
-    if network.rank == m:
-        raise node.reject(f"a rank below {m}", str(network.rank))
+    node.require(network.rank != m, f"a rank below {m}", str(network.rank))
     return f"the outputs of the neurons ({m}) have rank {network.rank}"
 
 
@@ -142,8 +135,7 @@ def prune(problem: Problem, facts: Facts, node: Node) -> str:
 def directions(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: every neuron has a direction that some optimal network has, exactly."""
     at = needed(facts[NETWORK].directions, "network.directions", node)
-    if any(at.upper):
-        raise node.reject(f"distance 0 for {len(at.upper)} neurons", f"for {at.upper.count(Fraction(0))}")
+    node.require(not any(at.upper), f"distance 0 for {len(at.upper)} neurons", f"for {at.upper.count(Fraction(0))}")
     return f"all neurons ({len(at.upper)}) have directions of optimal networks, exactly"
 
 
@@ -159,9 +151,8 @@ def not_directions(problem: Problem, facts: Facts, node: Node) -> str:
 def nearest(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: the distance from the nearest optimal network is enclosed."""
     at = needed(facts[NETWORK].nearest, "network.nearest", node)
-    return (
-        f"an optimal network is within {show(at.upper)} of the merged network, and none is nearer than {show(at.lower)}"
-    )
+    near = f"an optimal network is within {show(at.upper)} of the merged network"
+    return f"{near}, and none is nearer than {show(at.lower)}"
 
 
 TABLE = (

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from operator import eq, ge, gt
 
-from verify.claims import PROVED, REFUTED, Row, Says, require
+from verify.claims import PROVED, REFUTED, Row, Says
 from verify.claims.unique import WHAT, beyond
 from verify.facts import DERIVATIVES, LAMBDA_MAX, NEURONS, Facts
 from verify.problem import Problem
@@ -18,7 +18,7 @@ def plainly(sentence: str, compare: Callable[[Fraction, Fraction], bool]) -> Say
 
     def says(problem: Problem, facts: Facts, node: Node) -> str:
         plain = not (problem.delta or problem.logistic)
-        require(plain, "a problem with the squared loss and delta = 0", "another", node)
+        node.require(plain, "a problem with the squared loss and delta = 0", "another")
         return beyond(sentence, compare)(problem, facts, node)
 
     return says
@@ -29,7 +29,7 @@ def all_active(problem: Problem, facts: Facts, node: Node) -> str:
     found = facts[NEURONS]
     proved = sum(neuron.active is True for neuron in found.neurons)
     expected = f"one solution with {len(found.neurons)} positive weights"
-    require(found.all_active, expected, f"{proved} proved positive", node)
+    node.require(found.all_active, expected, f"{proved} proved positive")
     return f"all neurons that can tie ({found.classes}) are active"
 
 
@@ -39,10 +39,10 @@ def some_idle(problem: Problem, facts: Facts, node: Node) -> str:
     For targets y + t q a tied neuron of output q without weight gets weight t for t > 0, but none for t < 0.
     """
     found = facts[NEURONS]
-    require(found.some_idle, "a tied neuron that some solution leaves out", "none", node)
     if found.dimension:
         return "the optimal networks form a polytope, and its vertices leave tied neurons out"
     idle = sum(neuron.active is False for neuron in found.neurons)
+    node.require(idle, "a tied neuron that some solution leaves out", "none")
     return f"tied neurons of weight 0: {idle} of {len(found.neurons)}"
 
 
@@ -50,14 +50,14 @@ def independent(problem: Problem, facts: Facts, node: Node) -> str:
     """The tight constraints are independent at every neuron that may be active."""
     wrong = sum(neuron.active is not False and not neuron.independent for neuron in facts[NEURONS].neurons)
     expected = "independent tight constraints at every neuron that may be active"
-    require(not wrong, expected, f"{wrong} without", node)
+    node.require(not wrong, expected, f"{wrong} without")
     return "the constraints tight at the active neurons are independent"
 
 
 def dependent(problem: Problem, facts: Facts, node: Node) -> str:
     """They are dependent at a neuron that some optimal network uses."""
     wrong = sum(neuron.active is True and not neuron.independent for neuron in facts[NEURONS].neurons)
-    require(wrong > 0, "an active neuron at which the tight constraints are dependent", "none", node)
+    node.require(wrong > 0, "an active neuron at which the tight constraints are dependent", "none")
     return f"active neurons at which the tight constraints are dependent: {wrong}"
 
 
@@ -65,14 +65,14 @@ def strict(problem: Problem, facts: Facts, node: Node) -> str:
     """Multipliers strictly inside their bounds at every neuron that may be active: it costs to leave the face."""
     open_ = sum(neuron.active is not False and not neuron.strict for neuron in facts[NEURONS].neurons)
     expected = "strict multipliers at every neuron that may be active (fact faces)"
-    require(not open_, expected, f"{open_} without", node)
+    node.require(not open_, expected, f"{open_} without")
     return "the multipliers of the active neurons can be chosen strictly inside their bounds"
 
 
 def free(problem: Problem, facts: Facts, node: Node) -> str:
     """An active neuron can leave its face without loss at first order."""
     wrong = sum(neuron.active is True and neuron.strict is False for neuron in facts[NEURONS].neurons)
-    require(wrong > 0, "an active neuron that can leave its face without loss (fact faces)", "none", node)
+    node.require(wrong > 0, "an active neuron that can leave its face without loss (fact faces)", "none")
     return f"active neurons that can leave their faces without loss at first order: {wrong}"
 
 
@@ -81,7 +81,7 @@ def smooth(problem: Problem, facts: Facts, node: Node) -> str:
     said = all_active(problem, facts, node)
     loose = sum(neuron.B is None for neuron in facts[NEURONS].neurons)
     found = f"{loose} faces that are not known to be stable"
-    require(not loose, "stable faces (fact faces), or optimal_set", found, node)
+    node.require(not loose, "stable faces (fact faces), or optimal_set", found)
     return f"{said} and keep their faces: the {WHAT[problem.model]} is differentiable in lambda and y"
 
 
@@ -98,7 +98,7 @@ def breaking(problem: Problem, facts: Facts, node: Node) -> str:
     """E = A, and a neuron leaves its face along residuals on which all stay tied."""
     all_active(problem, facts, node)
     breaks = any(neuron.breaks for neuron in facts[NEURONS].neurons)
-    require(breaks, "a neuron that leaves its face (fact faces)", "none", node)
+    node.require(breaks, "a neuron that leaves its face (fact faces)", "none")
     what = WHAT[problem.model]
     return f"an active neuron has no derivative: it leaves its face to one side only, and so the {what}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.claims import PROVED, REFUTED, Row, require
+from verify.claims import PROVED, REFUTED, Row
 from verify.claims.unique import WHAT, several
 from verify.facts import JUMP, PATH, SET, Facts
 from verify.problem import Problem
@@ -16,7 +16,7 @@ def continuous(problem: Problem, facts: Facts, node: Node) -> str:
     path, what = facts[PATH], f"the optimal {WHAT[problem.model]}"
     set_continuous(problem, facts, node)
     found = "lifted pieces on which it need not be"
-    require(path.unique, "pieces on which the network is unique", found, node)
+    node.require(path.unique, "pieces on which the network is unique", found)
     moves = f"{what} is unique, and it moves continuously (pieces: {len(path.pieces)})"
     return f"for every lambda in [{show(path.lo)}, {show(path.hi)}] {moves}"
 
@@ -24,7 +24,7 @@ def continuous(problem: Problem, facts: Facts, node: Node) -> str:
 def set_continuous(problem: Problem, facts: Facts, node: Node) -> str:
     """On every piece, plain or lifted, the set of optimal networks is; the pieces are closed and cover the interval."""
     path, what = facts[PATH], f"the set of optimal {WHAT[problem.model]}s"
-    require(path.complete, "pieces that cover the interval, at least up to lambda_max", "a hole", node)
+    node.require(path.complete, "pieces that cover the interval, at least up to lambda_max", "a hole")
     moves = f"{what} moves continuously (pieces: {len(path.pieces)})"
     return f"for every lambda in [{show(path.lo)}, {show(path.hi)}] {moves}"
 
@@ -67,7 +67,7 @@ def several_on_a_piece(problem: Problem, facts: Facts, node: Node) -> str:
 def several_here(problem: Problem, facts: Facts, node: Node) -> str:
     """At the problem's own lambda it is not."""
     path = facts[PATH]
-    require(path.lo <= problem.lam <= path.hi, OPEN, "none", node)
+    node.require(path.lo <= problem.lam <= path.hi, OPEN, "none")
     here = f"at lambda = {show(problem.lam)}, in [{show(path.lo)}, {show(path.hi)}]"
     return f"{here}, {several(problem, facts, node)}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from verify.claims import PROVED, Row, require
+from verify.claims import PROVED, Row
 from verify.claims.unique import beyond
 from verify.facts import LAMBDA_MAX, POLYTOPE, SHORTEST, Facts
 from verify.problem import Problem
@@ -38,7 +38,7 @@ def minimal(problem: Problem, facts: Facts, node: Node) -> str:
 def about_neurons(problem: Problem, node: Node) -> None:
     """The claim `connected` is about the parameters of neurons."""
     of_relu = problem.model == "relu" and problem.patterns is None
-    require(of_relu, "a ReLU network over all patterns", "another problem", node)
+    node.require(of_relu, "a ReLU network over all patterns", "another problem")
 
 
 def connected_at_zero(problem: Problem, facts: Facts, node: Node) -> str:
@@ -97,12 +97,11 @@ def shortest(problem: Problem, facts: Facts, node: Node) -> str:
     return f"the shortest weights are known within {show(found.radius)}; {active} of them are positive"
 
 
+ONLY_ZERO = "lambda >= lambda_max: the zero network is the only one, m* = M* = 0"
 TABLE = (
     Row("optimal-set", PROVED, (LAMBDA_MAX,), beyond("lambda >= lambda_max: the optimal set is the point zero")),
     Row("optimal-set", PROVED, (POLYTOPE,), listed),
-    Row(
-        "minimal", PROVED, (LAMBDA_MAX,), beyond("lambda >= lambda_max: the zero network is the only one, m* = M* = 0")
-    ),
+    Row("minimal", PROVED, (LAMBDA_MAX,), beyond(ONLY_ZERO)),
     Row("minimal", PROVED, (POLYTOPE,), minimal),
     Row("connected", PROVED, (LAMBDA_MAX,), connected_at_zero),
     Row("connected", PROVED, (POLYTOPE,), connected),

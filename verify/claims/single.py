@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.claims import PROVED, REFUTED, Row, Says, require
+from verify.claims import PROVED, REFUTED, Row, Says
 from verify.facts import COLUMNS, CURVE, FIT, GROUPS, ONE_NEURON, PATTERNS, Fact, Facts
 from verify.problem import Problem
 from verify.text import Node, show
@@ -32,7 +32,7 @@ def answer(fact: Fact[tuple[bool, str]], expected: bool, then: str) -> Says:
 
     def says(problem: Problem, facts: Facts, node: Node) -> str:
         holds, reason = facts[fact]
-        require(holds == expected, f"the verdict {PROVED if holds else REFUTED}", reason, node)
+        node.require(holds == expected, f"the verdict {PROVED if holds else REFUTED}", reason)
         return f"{reason}: {then}"
 
     return says
@@ -41,7 +41,7 @@ def answer(fact: Fact[tuple[bool, str]], expected: bool, then: str) -> Says:
 def breakpoints(problem: Problem, facts: Facts, node: Node) -> str:
     """Unique networks on each interval, and other active neurons, or other faces, at its two ends."""
     found = facts[CURVE]
-    require(bool(found.breakpoints), "a curve with at least one breakpoint", "none", node)
+    node.require(bool(found.breakpoints), "a curve with at least one breakpoint", "none")
     return (
         "the active neurons or their faces change in every interval listed, of relative width 10^-12 (intervals: "
         f"{found.breakpoints}; pieces on which no neuron enters or leaves: {found.branches})"
@@ -51,7 +51,7 @@ def breakpoints(problem: Problem, facts: Facts, node: Node) -> str:
 def curve(problem: Problem, facts: Facts, node: Node) -> str:
     """Every sample lies in the tube of its piece, and each of its neurons is proved active."""
     found = facts[CURVE]
-    require(bool(found.samples), "a curve with at least one lambda", "none", node)
+    node.require(bool(found.samples), "a curve with at least one lambda", "none")
     return f"the objective and all neurons at each lambda ({found.samples}), widths {found.narrowest} to {found.widest}"
 
 

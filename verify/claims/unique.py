@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from operator import ge
 
-from verify.claims import PROVED, REFUTED, Row, Says, require
+from verify.claims import PROVED, REFUTED, Row, Says
 from verify.facts import LAMBDA_MAX, SET, Facts
 from verify.problem import Problem
 from verify.text import Node, show
@@ -20,7 +20,7 @@ def beyond(sentence: str, compare: Callable[[Fraction, Fraction], bool] = ge) ->
 
     def says(problem: Problem, facts: Facts, node: Node) -> str:
         lam, largest = problem.lam**2, facts[LAMBDA_MAX]
-        require(compare(lam, largest), f"lambda beyond lambda_max, its square {show(largest)}", show(lam), node)
+        node.require(compare(lam, largest), f"lambda beyond lambda_max, its square {show(largest)}", show(lam))
         return sentence.format(WHAT[problem.model])
 
     return says
@@ -29,28 +29,28 @@ def beyond(sentence: str, compare: Callable[[Fraction, Fraction], bool] = ge) ->
 def unique(problem: Problem, facts: Facts, node: Node) -> str:
     """The optimal set is a point."""
     found = facts[SET]
-    require(not found.dimension, "an optimal set of dimension 0", f"dimension {found.dimension}", node)
+    node.require(not found.dimension, "an optimal set of dimension 0", f"dimension {found.dimension}")
     return f"the optimal {WHAT[problem.model]} is unique (neurons that can be active: {found.classes})"
 
 
 def several(problem: Problem, facts: Facts, node: Node) -> str:
     """The optimal set is a polytope of positive dimension."""
     found, what = facts[SET], WHAT[problem.model]
-    require(found.dimension > 0, "an optimal set of positive dimension", "dimension 0", node)
+    node.require(found.dimension > 0, "an optimal set of positive dimension", "dimension 0")
     size = "at least 1" if found.exact else str(found.dimension)
     return f"the {what}s that are optimal form a polytope of dimension {size} in the weights of {found.classes} neurons"
 
 
 def elastic(problem: Problem, facts: Facts, node: Node) -> str:
     """The program is strongly convex."""
-    require(problem.delta > 0, "delta > 0, or the fact lambda_max, optimal_set or exact_set", "none", node)
+    node.require(problem.delta > 0, "delta > 0, or the fact lambda_max, optimal_set or exact_set", "none")
     return "delta > 0: the convex program is strongly convex, and its solution is unique"
 
 
 def convex_unique(problem: Problem, facts: Facts, node: Node) -> str:
     """A point, and for ReLU no neuron that can be active is zero on a row (it would lie in two blocks)."""
     said, kinked = unique(problem, facts, node), facts[SET].kinked
-    require(problem.model != "relu" or not kinked, "classes without kinks", f"{kinked} with kinks", node)
+    node.require(problem.model != "relu" or not kinked, "classes without kinks", f"{kinked} with kinks")
     return f"{said}{ALSO}"
 
 
@@ -58,7 +58,7 @@ def bent(problem: Problem, facts: Facts, node: Node) -> str:
     """An active ReLU neuron v is zero on a row z_k: the patterns of v and v - eps z_k differ, and v lies in the cones
     of both."""
     bends = facts[SET].bends if problem.model == "relu" else 0
-    require(bends > 0, "an active neuron that is zero on a data point", "none", node)
+    node.require(bends > 0, "an active neuron that is zero on a data point", "none")
     return f"active neurons that are zero on a data point: {bends}; each lies in two blocks of the program"
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from verify.ball import Ball, Class
 from verify.bounds import root_above
-from verify.classes import Ball, Class
 from verify.cover.check import Cover, check_cover
 from verify.text import Node
 
@@ -17,13 +17,11 @@ def check_around(ball: Ball, classes: Sequence[Class], node: Node) -> None:
     for xi, slack in cover.slack.items():
         if moved >= slack * ball.problem.lam:
             raise node.reject("a cover whose margin holds for the whole ball of residuals", f"too small for {xi:+}")
-    if len({a.key for a in classes}) != len(classes):
-        raise node.reject("no two classes of the same sign and pattern", "two")
+    node.require(len({a.key for a in classes}) == len(classes), "no two classes of the same sign and pattern", "two")
     regions = [(a.key[0], region(ball, cover, a, node)) for a in classes]
     for i, tie in enumerate(cover.ties):
         inside = (not tie.face and cover.inside(xi, i, side, range(len(side))) for xi, side in regions if xi == tie.xi)
-        if not any(inside):
-            raise node.reject(f"a class whose region holds all leaves of tie {i}", "none")
+        node.require(any(inside), f"a class whose region holds all leaves of tie {i}", "none")
 
 
 def region(ball: Ball, cover: Cover, class_: Class, node: Node) -> list[int]:
@@ -34,7 +32,6 @@ def region(ball: Ball, cover: Cover, class_: Class, node: Node) -> list[int]:
     for k, (c, a) in enumerate(zip(cover.lines.line, cover.lines.multiple, strict=True)):
         if c >= 0 and rows >> k & 1:
             here = (1 if D >> k & 1 else -1) * (1 if a > 0 else -1)
-            if side[c] == -here:
-                raise node.reject("classes whose pattern has one side of every line", f"both at row {k}")
+            node.require(side[c] != -here, "classes whose pattern has one side of every line", f"both at row {k}")
             side[c] = here
     return side

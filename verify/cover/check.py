@@ -17,10 +17,9 @@ from verify.cover.lines import Lines, Weights, coarse, lines_of, root_above, wei
 from verify.cover.strict import check_strict
 from verify.cover.ties import Tie, check_special, in_piece, integers, read_tie
 from verify.cover.tree import NEURON, Leaves, Walk, sign_cones
-from verify.problem import Problem
+from verify.problem import SIGNS, Problem
 from verify.text import Node, Vector
 
-SIGNS = {"+": 1, "-": -1}
 MOST_DIRECTIONS, MOST_TIES = 12, 255
 
 
@@ -51,8 +50,7 @@ def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) 
     fields = node.record("basis", "ties", "margin", "+", "-")
     lines = lines_of(problem)
     basis = [integers(row, problem.d) for row in fields["basis"].array()]
-    if len(basis) > MOST_DIRECTIONS:
-        raise fields["basis"].reject(f"at most {MOST_DIRECTIONS} vectors", str(len(basis)))
+    fields["basis"].require(len(basis) <= MOST_DIRECTIONS, f"at most {MOST_DIRECTIONS} vectors", str(len(basis)))
     if any(fmpz_mat([list(u) for u in rows]).rank() != len(basis) for rows in (basis, [*basis, *lines.rows])):
         raise fields["basis"].reject("independent vectors that span the rows")
     roots, width = [*sign_cones(basis)], root_above(problem.d)
@@ -63,8 +61,7 @@ def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) 
     margin = fields["margin"].index(2**40)
     weights = {xi: weights_of(lines, theta, xi) for xi in SIGNS.values()}
     ties = tuple(read_tie(weights, basis, squared, entry, problem.biases) for entry in fields["ties"].array())
-    if len(ties) > MOST_TIES:
-        raise fields["ties"].reject(f"at most {MOST_TIES}", str(len(ties)))
+    fields["ties"].require(len(ties) <= MOST_TIES, f"at most {MOST_TIES}", str(len(ties)))
     leaves, slack = {}, {}
     for sign, xi in SIGNS.items():
         rows = coarse(weights[xi], lam, margin, width, node)

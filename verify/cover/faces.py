@@ -83,8 +83,7 @@ def is_tip(weights: Weights, tie: Tie, g: Row) -> bool:
 def centre(generators: Sequence[Row], faces: Planes, reader: Reader, on_facet: bool) -> tuple[Row, int]:
     """The centre of a star, a listed vector or where its plane meets a facet; in bits, whose place it takes."""
     tie, chosen, node = reader.byte(), int.from_bytes(reader.take(reader.data, 3), "little"), reader.node
-    if tie not in faces:
-        raise node.reject("a face of this sign", f"number {tie}")
+    node.require(tie in faces, "a face of this sign", f"number {tie}")
     u, face = faces[tie]
     if on_facet:
         u = meeting(generators, face, reader.byte(), node)
@@ -102,8 +101,7 @@ def check_star(generators: Sequence[Row], u: Row, chosen: int, node: Node) -> No
 
 def meeting(generators: Sequence[Row], face: Sequence[Row], facet: int, node: Node) -> Row:
     """A vector of the plane without a part of generator `facet`; of the two the one with a part >= 0 of the others."""
-    if len(face) != 2 or facet >= len(generators):
-        raise node.reject("a plane and a facet")
+    node.require(len(face) == 2 and facet < len(generators), "a plane and a facet")
     X = parts(generators, face, node)
     a, b = X[facet, 1], -X[facet, 0]
     if any(a * X[i, 0] + b * X[i, 1] < 0 for i in range(len(generators))):
@@ -111,8 +109,7 @@ def meeting(generators: Sequence[Row], face: Sequence[Row], facet: int, node: No
     q = a.q * b.q
     v = [int(a * q) * x + int(b * q) * y for x, y in zip(*face, strict=True)]
     divisor = gcd(*v)
-    if not divisor:
-        raise node.reject("a plane that is not in the facet")
+    node.require(divisor, "a plane that is not in the facet")
     return tuple(x // divisor for x in v)
 
 

@@ -118,8 +118,7 @@ def coarse(weights: Weights, lam: Fraction, margin: int, width: int, node: Node)
     times, over = lam.denominator, weights.unit * lam.numerator
     bits = min(MOST_BITS, 53 - (total * times // over + 1).bit_length())
     bound = (1 << max(bits, 0)) - (len(weights.convex) + len(weights.concave) + 1) * width - margin
-    if bound <= 0:
-        raise node.reject("a lambda and a margin for which short integers are precise enough", f"{bits} bits")
+    node.require(bound > 0, "a lambda and a margin for which short integers are precise enough", f"{bits} bits")
 
     def floored(v: Sequence[int]) -> list[int]:
         return [(x * times << bits) // over for x in v]

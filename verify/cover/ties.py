@@ -42,8 +42,7 @@ def read_tie(weights: dict[int, Weights], basis: Sequence[Row], squared: Fractio
         from verify.cover.faces import on_face
 
         tie = on_face(here, basis, xi, u, tuple(side), fields["u"], biases)
-        if tie.squared > squared:
-            raise node.reject(f"|v|^2 <= {show(squared)}", show(tie.squared))
+        node.require(tie.squared <= squared, f"|v|^2 <= {show(squared)}", show(tie.squared))
         return tie
     on = [c for c, s in enumerate(side) if s > 0]
     tight = [c for c, w in enumerate(here.w) if w and not side[c]]
@@ -57,8 +56,7 @@ def read_tie(weights: dict[int, Weights], basis: Sequence[Row], squared: Fractio
     v = [x * q for x in here.c0]
     for c, factor in [*((c, q) for c in on), *zip(tight, s, strict=True)]:
         v = [x + factor * here.w[c] * p for x, p in zip(v, here.lines.rows[c], strict=True)]
-    if biases and v[-1]:
-        raise node.reject("a vector v without a bias")
+    node.require(not biases or not v[-1], "a vector v without a bias")
     if (length := Fraction(dot(v, v), (q * here.unit) ** 2)) > squared:
         raise node.reject(f"|v|^2 <= {show(squared)}", show(length))
     return Tie(xi, u, tuple(side), length)
@@ -67,8 +65,7 @@ def read_tie(weights: dict[int, Weights], basis: Sequence[Row], squared: Fractio
 def integers(node: Node, length: int) -> Row:
     """A vector of integers, not zero."""
     found = node.vector(length)
-    if any(x.denominator != 1 for x in found) or not any(found):
-        raise node.reject("integers, not all zero")
+    node.require(all(x.denominator == 1 for x in found) and any(found), "integers, not all zero")
     return tuple(x.numerator for x in found)
 
 

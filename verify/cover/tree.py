@@ -64,8 +64,7 @@ def stream(node: Node) -> bytes:
         raise node.reject("base64 of an xz stream", str(error)) from None
     if len(raw) > MOST_BYTES:
         raise Declined(node.place, f"at most {MOST_BYTES} bytes", "more")
-    if not reader.eof or reader.unused_data:
-        raise node.reject("one whole xz stream", "more, or less")
+    node.require(reader.eof and not reader.unused_data, "one whole xz stream", "more, or less")
     return raw
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.classes import Ball
+from verify.ball import Ball
 from verify.facts import DUAL, LAMBDA_MAX, NEURONS, PATTERNS, POLYTOPE, VALUE, Facts
 from verify.network.directions import Directions, check_directions
 from verify.network.nearest import Nearest, check_nearest
@@ -17,7 +17,7 @@ from verify.network.stationary import Stationary, check_stationary
 from verify.network.weights import Weights, free_constant, mergeable, merged, read_weights
 from verify.problem import Problem
 from verify.rules.value import equal, read_gap
-from verify.text import Node, show
+from verify.text import Fields, Node, show
 
 REQUIRED = ("file", "penalty", "W1", "w2", "b2", "gap", "objective")
 OPTIONAL = ("stationary", "own", "pruned", "directions", "nearest")
@@ -69,7 +69,7 @@ def check_network(problem: Problem, facts: Facts, node: Node) -> Network:
 
 
 def compared(
-    problem: Problem, facts: Facts, weights: Weights, fields: dict[str, Node]
+    problem: Problem, facts: Facts, weights: Weights, fields: Fields
 ) -> tuple[Directions | None, Nearest | None]:
     """The parts that set the network beside the optimal ones."""
     directions = nearest = None

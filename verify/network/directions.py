@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from verify.ball import Ball
 from verify.bounds import root_above
-from verify.classes import Ball
 from verify.network.optimum import Known, Optimum
 from verify.network.weights import Neuron, Weights
 from verify.problem import dot, square
@@ -34,10 +34,8 @@ def check_directions(ball: Ball, optimum: Optimum | None, weights: Weights, node
         fields = entry.record("lower", "upper")
         lower, upper = fields["lower"].number(), fields["upper"].number()
         below, above = bounds(ball, optimum, neuron)
-        if not 0 <= lower <= below:
-            raise fields["lower"].reject(f"a number from 0 to {show(below)}", show(lower))
-        if not above <= upper <= FARTHEST:
-            raise fields["upper"].reject(f"a number from {show(above)} to 2", show(upper))
+        fields["lower"].require(0 <= lower <= below, f"a number from 0 to {show(below)}", show(lower))
+        fields["upper"].require(above <= upper <= FARTHEST, f"a number from {show(above)} to 2", show(upper))
         lowers.append(lower)
         uppers.append(upper)
     return Directions(tuple(lowers), tuple(uppers))

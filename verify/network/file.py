@@ -7,7 +7,6 @@ its weights, and only these can be compared with the file's.
 from __future__ import annotations
 
 import io
-import json
 import re
 import struct
 import zipfile
@@ -18,10 +17,10 @@ from hashlib import sha256
 from math import prod
 from typing import Any
 
-from verify.data import number, once
+from verify.data import number
 from verify.errors import BadData, Rejected, Usage
 from verify.network.check import Network
-from verify.text import Limits, Matrix, Vector, describe, within_limits
+from verify.text import Limits, Matrix, Vector, describe, parsed, within_limits
 
 PLACE = "certificate.facts.network"
 NAMES = ("W1", "b1", "w2", "b2", "skip")
@@ -149,7 +148,7 @@ class Real(str):
 def read_json(raw: bytes, limits: Limits) -> dict[str, Array]:
     """W1, w2 and perhaps b1, b2: integers and strings are exact, other numbers are the nearest doubles."""
     within_limits(raw, limits, lambda expected, found: BadData("network file", expected, found))
-    top = json.loads(raw.decode("utf-8-sig"), parse_int=str, parse_float=Real, object_pairs_hook=once)
+    top = parsed(raw.decode("utf-8-sig"), str, Real)
     if not isinstance(top, dict) or any(top.pop(key, value) != value for key, value in STATED.items()):
         raise ValueError("no object with W1 and w2, or of another format or version")
     return {name: nested(value) for name, value in top.items() if value is not None or name not in NAMES}

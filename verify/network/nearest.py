@@ -17,7 +17,7 @@ from verify.bounds import root_above
 from verify.network.optimum import Known, Optimum
 from verify.network.weights import Neuron
 from verify.problem import Problem, dot, square
-from verify.text import Node, Vector, show
+from verify.text import Fields, Node, Vector, show
 
 ZERO = Fraction(0)
 
@@ -67,8 +67,7 @@ def read_point(optimum: Optimum, weights: Node, hull: Node) -> tuple[Vector, Vec
     alpha, t = weights.vector(), hull.vector()
     if not t:
         if optimum.weights is None:
-            if optimum.neurons:
-                raise hull.reject("a number for each vertex")
+            hull.require(not optimum.neurons, "a number for each vertex")
             return weights.vector(0), ()
         return alpha, optimum.weights.contains_near(alpha, weights)
     points = optimum.points or ()
@@ -96,7 +95,7 @@ def matched(optimum: Optimum, merged: tuple[Neuron, ...], pairs: dict[int, int],
     return total
 
 
-def least_squared(problem: Problem, optimum: Optimum, merged: tuple[Neuron, ...], fields: dict[str, Node]) -> Fraction:
+def least_squared(problem: Problem, optimum: Optimum, merged: tuple[Neuron, ...], fields: Fields) -> Fraction:
     """A lower bound of the squared distance over all matchings and all weights alpha of the polytope.
 
     With prices S_a >= 0 and allowances p_i >= 0, p_i >= alpha_a (w_i.v_a* - S_a) for all pairs of one sign, the sum
@@ -106,8 +105,7 @@ def least_squared(problem: Problem, optimum: Optimum, merged: tuple[Neuron, ...]
     prices = fields["prices"].vector(len(optimum.neurons))
     allowances = fields["allowances"].vector(len(merged))
     for name, entries in (("prices", prices), ("allowances", allowances)):
-        if any(x < 0 for x in entries):
-            raise fields[name].reject("numbers >= 0")
+        fields[name].require(all(x >= 0 for x in entries), "numbers >= 0")
     for a, known in enumerate(optimum.neurons):
         largest = largest_weight(optimum, a)
         for i, neuron in enumerate(merged):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from verify.ball import Ball
 from verify.bounds import column, fraction, root_above, vector
-from verify.classes import Ball
 from verify.field import Number
 from verify.field_system import FieldSystem
 from verify.network.weights_set import WeightSet

@@ -27,17 +27,14 @@ def check_pruned(problem: Problem, weights: Weights, node: Node) -> Pruned:
     for number, entry in enumerate(node.array()):
         fields = entry.record("sign", "w")
         w = fields["w"].vector(problem.d)
-        if not any(w):
-            raise fields["w"].reject("a vector other than zero")
+        fields["w"].require(any(w), "a vector other than zero")
         neurons.append(neuron_of(problem, number, SIGNS[fields["sign"].text("+", "-")], w))
     for k, (a, b) in enumerate(zip(residual(weights.left, neurons), weights.residual, strict=True)):
-        if a != b:
-            raise node.reject(f"the fit of the network at row {k}", f"a fit off by {show(b - a)}")
+        node.require(a == b, f"the fit of the network at row {k}", f"a fit off by {show(b - a)}")
     if (found := rank(problem, neurons)) < len(neurons):
         raise node.reject("neurons with independent outputs", f"{len(neurons)} of rank {found}")
     change = compared(neurons, weights.neurons)
-    if change > 0:
-        raise node.reject("a sum of norms that is no larger than that of the network", "a larger one")
+    node.require(change <= 0, "a sum of norms that is no larger than that of the network", "a larger one")
     return Pruned(len(neurons), change < 0)
 
 

@@ -28,8 +28,7 @@ def check_own(problem: Problem, weights: Weights, node: Node) -> Own:
     fields = node.record("primal", "dual")
     everything = (1 << problem.n) - 1
     masks = tuple(dict.fromkeys(everything & ~neuron.below for neuron in weights.neurons))
-    if not masks:
-        raise node.reject("null, because the network has no pattern")
+    node.require(masks, "null, because the network has no pattern")
     program = written_out(problem, masks)
     point = check_primal(program, Facts(), fields["primal"])[PRIMAL]
     dual = fields["dual"].record("theta", "multipliers")

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.network.weights import Weights, free_constant
-from verify.patterns import Patterns, mask_of
+from verify.patterns import Patterns
 from verify.problem import Problem, dot, square, times, transposed
-from verify.text import Node, Vector, show
+from verify.text import Node, Vector, mask_of, show
 
 MOST_CELLS = 1 << 16  # around one neuron; beyond, its lower bound is 0
 
@@ -87,12 +87,10 @@ def nearest(
     for entry in node.array():
         number, share = entry.array(2)
         t = share.number()
-        if t <= 0:
-            raise share.reject("a weight > 0")
+        share.require(t > 0, "a weight > 0")
         corner = gradient(problem, weights, w, v, on | cells[number.index(len(cells))] & bent)
         x, total = [a + t * b for a, b in zip(x, corner, strict=True)], total + t
-    if total != 1:
-        raise node.reject("weights that add up to 1", show(total))
+    node.require(total == 1, "weights that add up to 1", show(total))
     length = square(tuple(x))
     around = {mask & bent for mask in cells}
     if len(around) > MOST_CELLS:
@@ -103,9 +101,6 @@ def nearest(
 
 def gradient(problem: Problem, weights: Weights, w: Vector, v: Fraction, rows: int) -> Vector:
     """lambda W1_i - w2_i sum of r_k z_k over the rows; without lambda at a free bias."""
-    chosen = [k for k in range(problem.n) if rows >> k & 1]
+    on = tuple(r_k if rows >> k & 1 else Fraction(0) for k, r_k in enumerate(weights.residual))
     w = (*w[:-1], Fraction(0)) if problem.biases else w
-    return tuple(
-        problem.lam * x - v * sum((weights.residual[k] * problem.Z[k][j] for k in chosen), Fraction(0))
-        for j, x in enumerate(w)
-    )
+    return tuple(problem.lam * x - v * pull for x, pull in zip(w, transposed(problem.Z, on), strict=True))

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.bounds import root_above
-from verify.patterns import mask_of
 from verify.problem import Problem, square, times
-from verify.text import Matrix, Node, Vector
+from verify.text import Fields, Matrix, Vector, mask_of
 
 
 @dataclass(frozen=True)
@@ -50,13 +49,12 @@ class Weights:
     objective: Fraction
 
 
-def read_weights(problem: Problem, fields: dict[str, Node]) -> Weights:
+def read_weights(problem: Problem, fields: Fields) -> Weights:
     """The network; shapes that fit together and the data."""
     W1 = tuple(row.vector(problem.d) for row in fields["W1"].array())
     w2, b2 = fields["w2"].vector(len(W1)), fields["b2"].number()
     skip = fields["skip"].vector(problem.d) if "skip" in fields else ()
-    if not W1:
-        raise fields["W1"].reject("at least one neuron")
+    fields["W1"].require(W1, "at least one neuron")
     neurons = []
     for i, (row, v) in enumerate(zip(W1, w2, strict=True)):
         if v and any(row):

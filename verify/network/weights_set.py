@@ -54,8 +54,7 @@ class WeightSet:
         rho = max((abs(x) + g_e + F_e * size for x, g_e, F_e in errors), default=ZERO)
         moved = [sum(row, ZERO) * rho / (1 - spread) for row in rows]
         for name, x, move in zip(names, chosen, moved, strict=True):
-            if x <= move:
-                raise node.reject(f"a weight > {show(move)} for {name}, its possible error", show(x))
+            node.require(x > move, f"a weight > {show(move)} for {name}, its possible error", show(x))
         place = dict(zip(names, moved, strict=True))
         return tuple(place.get(a, ZERO) for a in range(self.size))
 

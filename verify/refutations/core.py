@@ -12,7 +12,7 @@ from itertools import combinations
 
 from verify.blocks import written_out
 from verify.bounds import column, matrix, vector
-from verify.errors import Declined
+from verify.errors import Declined, bounded
 from verify.problem import Problem, dot, read_problem, square, times, transposed
 from verify.text import Matrix, Node, Vector
 
@@ -73,8 +73,7 @@ def project(K: Sequence[Vector], c: Vector) -> Vector:
 
     The active-set method keeps independent k with rho_k > 0. These conditions are checked for what it ends with.
     """
-    if len(K) > MOST_CONSTRAINTS:
-        raise Declined("file", f"at most {MOST_CONSTRAINTS} constraints of a block", str(len(K)))
+    bounded(len(K), MOST_CONSTRAINTS, "constraints of a block", "file")
     rho = [ZERO] * len(K)
     v = c
     for _ in range(200 + 10 * len(K)):
@@ -103,8 +102,7 @@ def d_z(Z: Matrix, node: Node) -> dict[int, bool]:
     onto the cone is not zero (add these u). It is an open cell iff the same holds for +z_j and the non-zero rows on.
     """
     n = len(Z)
-    if n > MOST_ROWS:
-        raise Declined(node.place, f"at most {MOST_ROWS} rows to try all patterns", str(n))
+    bounded(n, MOST_ROWS, "rows to try all patterns", node.place)
     found = {}
     for mask in range(1 << n):
         out = [scaled(-1, z) if mask >> k & 1 else z for k, z in enumerate(Z)]  # K with K'u <= 0 on the cone
@@ -194,8 +192,7 @@ class Optimum:
     def vertices(self, node: Node) -> list[Vector]:
         """All vertices of the optimal set, as weights alpha on all blocks."""
         E, q = self.E, dict(zip(self.E, self.outputs(self.E), strict=True))
-        if len(E) > MOST_TIED:
-            raise Declined(node.place, f"at most {MOST_TIED} tied blocks", str(len(E)))
+        bounded(len(E), MOST_TIED, "tied blocks", node.place)
         yhat, found = minus(self.p.y, self.r), []
         for size in range(len(E) + 1):
             for chosen in combinations(E, size):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from verify.classes import Ball
+from verify.ball import Ball
 from verify.problem import SIGNS, dot, square, times
 from verify.refutations.core import (
     ZERO,

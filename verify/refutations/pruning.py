@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from verify.problem import Problem, times
@@ -74,14 +75,11 @@ def network(node: Node) -> str:
     require(combine(beta, others, n) == q[j] and any(beta), node, "an output q_j != 0 in the span of the others")
     t = 1 / max(map(abs, beta))
     factors = tuple(1 - t * x for x in beta)
-    before, after = (
-        total([*others, q[j]], n),
-        total([*(scaled(f, u) for f, u in zip(factors, others, strict=True)), q[j]], n),
-    )
+    before, after = total(q, n), total([*(scaled(f, u) for f, u in zip(factors, others, strict=True)), q[j]], n)
     return f"beta = {line(beta)}, factors {line(factors)}: the fit {line(before)} becomes {line(after)}"
 
 
-def total(vectors: list[Vector], n: int) -> Vector:
+def total(vectors: Sequence[Vector], n: int) -> Vector:
     """The sum."""
     return combine([Fraction(1)] * len(vectors), vectors, n)
 

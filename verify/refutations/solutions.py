@@ -49,10 +49,8 @@ def largest_norm(node: Node) -> str:
     """Two solutions of different norms; sum alpha = r.(y - r)/lambda^2 at both: r.X_b v_b = |v_b|^2 = lambda^2."""
     _, low, high = read_pair(node, "low", "high", "cgl")
     require(square(low.alpha) < square(high.alpha), node, "solutions of different norms")
-    lengths = f"{square(low.alpha)} < {square(high.alpha)}"
-    return (
-        f"|alpha|^2 = {lengths} at two solutions, and sum alpha = {sum(low.alpha)} at both: the program prefers neither"
-    )
+    lengths = f"|alpha|^2 = {square(low.alpha)} < {square(high.alpha)} at two solutions"
+    return f"{lengths}, and sum alpha = {sum(low.alpha)} at both: the program prefers neither"
 
 
 def width(node: Node) -> str:

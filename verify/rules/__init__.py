@@ -5,9 +5,8 @@ It is loaded only where its fact is there. `elastic` (delta > 0) and `logistic` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from graphlib import TopologicalSorter
 from pkgutil import iter_modules, resolve_name
 from typing import Any
 
@@ -15,8 +14,15 @@ from verify.facts import PATTERNS, Fact, Facts, needed
 from verify.problem import Problem
 from verify.text import Node
 
-FILES = {folder: {m.name for m in iter_modules([f"{__path__[0]}/{folder}"])} for folder in ("", "elastic", "logistic")}
-NAMES = tuple(sorted(FILES[""] - FILES.keys()))
+FILES = {folder: {m.name for m in iter_modules([f"{__path__[0]}/{folder}"])} for folder in ("elastic", "logistic")}
+NAMES = (  # in the order in which they are checked: each after all that it uses, and after those that tell less
+    *("patterns", "lambda_max", "cover_lambda_max", "ggp", "one_neuron", "path", "curve", "jump"),
+    *("primal", "dual", "cover", "leaders", "value", "fit", "optimal_set", "exact_set", "algebraic_set", "cover_set"),
+    *("polytope", "min_norm", "faces", "derivatives", "network"),
+)
+
+
+Applies = Callable[[Problem], bool]
 
 
 def plain(problem: Problem) -> bool:
@@ -33,42 +39,29 @@ def everywhere(problem: Problem) -> bool:
 class Rule:
     """What `check` returns are some of the facts that it `proves`, perhaps with others that it `sharpens`.
 
-    It `rests` on facts that must be there (`listed`: and on the patterns, for a network), and `may` use others. Where
-    several rules prove the same, the last one counts: `after` names those that tell less.
+    It `rests` on facts that must be there (`listed`: and on the patterns, for a network).
     """
 
     proves: tuple[Fact[Any], ...]
     check: Callable[[Problem, Facts, Node], Facts]
     rests: tuple[Fact[Any], ...] = ()
     listed: bool = False
-    may: tuple[Fact[Any], ...] = ()
     sharpens: tuple[Fact[Any], ...] = ()
-    after: tuple[str, ...] = ()
-    applies: Callable[[Problem], bool] = plain
-
-    @property
-    def uses(self) -> set[Fact[Any]]:
-        """All that it may ask for."""
-        return {*self.rests, *((PATTERNS,) if self.listed else ()), *self.may, *self.sharpens}
-
-    def follows(self, name: str, other: Rule) -> bool:
-        """Whether it comes after the other rule, of this name."""
-        sharpened = self.uses.difference(self.sharpens) & set(other.sharpens)
-        return name in self.after or bool(self.uses & set(other.proves) or sharpened)
+    applies: Applies = plain
 
 
 def load(name: str, problem: Problem) -> Rule:
     """The rule of this name for such a problem."""
     folder = "elastic" if problem.delta else "logistic" if problem.logistic else ""
-    place = f"{folder}." if name in FILES[folder] and folder else ""
+    place = f"{folder}." if folder and name in FILES[folder] else ""
     rule: Rule = resolve_name(f"verify.rules.{place}{name}:RULE")
     return rule
 
 
 def check_facts(problem: Problem, node: Node) -> Facts:
     """Check every fact that is there, whether or not a claim needs it, each on the ground of those before it."""
-    given = node.record(optional=NAMES)
-    rules = {name: load(name, problem) for name in given}
+    given = node.record(optional=tuple(sorted(NAMES)))
+    rules = {name: load(name, problem) for name in NAMES if name in given}
     for name, rule in rules.items():
         if not rule.applies(problem):
             raise node.reject("only keys of facts that such a problem can have", f"the unknown key {name!a}")
@@ -79,25 +72,13 @@ def check_facts(problem: Problem, node: Node) -> Facts:
         from verify.blocks import written_out
 
         problem = written_out(problem, problem.patterns or needed(facts.get(PATTERNS), "patterns", node).masks)
-    for name in ordered(rules):
-        facts = extended(facts, rules[name], problem, given[name])
+    for name, rule in rules.items():
+        facts = extended(facts, rule, problem, given[name])
     return facts
-
-
-def ordered(rules: dict[str, Rule]) -> Iterable[str]:
-    """The names, each after those that it follows."""
-    before = {
-        name: [other for other in rules if other != name and rule.follows(other, rules[other])]
-        for name, rule in rules.items()
-    }
-    return TopologicalSorter(before).static_order()
 
 
 def extended(facts: Facts, rule: Rule, problem: Problem, node: Node) -> Facts:
     """The facts, and what the rule proves on their ground."""
     for fact in rule.rests:
         needed(facts.get(fact), fact.name, node)
-    found = rule.check(problem, facts.only(rule.uses), node)
-    if not found.proved.keys() <= {*rule.proves, *rule.sharpens}:
-        raise LookupError(f"{node.place} proves what it does not declare")
-    return Facts({**facts.proved, **found.proved})
+    return Facts({**facts.proved, **rule.check(problem, facts, node).proved})

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from verify.classes import Ball
+from verify.ball import Ball
 from verify.facts import DUAL, MULTIPLIERS, PATTERNS, Facts
 from verify.field import Number, read_field, read_numbers
 from verify.field_system import FieldSystem, field_system, reduce
+from verify.multipliers import not_out
 from verify.neurons import Neuron
-from verify.outs import not_out
 from verify.problem import Problem
 from verify.solutions import OptimalSet, set_rule
 from verify.text import Node
@@ -51,8 +51,7 @@ class InField(Optimum):
         for entry in side.array():
             base_node, rows_node, values_node = entry.array(3)
             base = base_node.pattern(n)
-            if base & P not in needed:
-                raise base_node.reject("a piece that is not out by its multiplier, and has no entry yet")
+            base_node.require(base & P in needed, "a piece that is not out by its multiplier, and has no entry yet")
             needed.remove(base & P)
             m = [t[k] if base >> k & 1 else self.zero for k in range(n)]
             rows = rows_node.ascending(n)
@@ -60,11 +59,9 @@ class InField(Optimum):
                 m[k] = m_k
             for k, m_k in enumerate(m):
                 holds = (m_k >= t[k] if base >> k & 1 else m_k <= 0) if P >> k & 1 else t[k] <= m_k <= 0
-                if not holds:
-                    raise entry.reject(f"a value for row {k} within its bounds")
+                entry.require(holds, f"a value for row {k} within its bounds")
             yield entry, base, self.through(columns, m)
-        if needed:
-            raise side.reject("an entry for every piece that is not out", f"{len(needed)} pieces without")
+        side.require(not needed, "an entry for every piece that is not out", f"{len(needed)} pieces without")
 
     def blocks(self) -> Iterator[tuple[int, Node, Numbers]]:
         """Every block is out, with its rho of `dual` or none, or has rho >= 0 of its entry, or none."""
@@ -74,17 +71,16 @@ class InField(Optimum):
         for entry in self.own.array():
             name, rho_node = entry.array(2)
             b = name.index(len(problem.groups))
-            if b in entries or problem.K[b] is None:
-                raise name.reject("blocks with constraints, each once")
+            name.require(b not in entries and problem.K[b] is not None, "blocks with constraints, each once")
             entries[b] = rho_node
         for b, bound in enumerate(self.bounds.array(len(problem.groups))):
             K = problem.K[b]
             if b not in entries and is_out(self.ball, b, bound):
                 continue
             rho = self.read(entries[b], len(K[0])) if K is not None and b in entries else ()
-            if any(x < 0 for x in rho):
-                raise entries[b].reject("multipliers >= 0")
-            yield b, entries.get(b, self.own), rho
+            entry = entries.get(b, self.own)
+            entry.require(all(x >= 0 for x in rho), "multipliers >= 0")
+            yield b, entry, rho
 
 
 def check_algebraic_set(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
@@ -93,14 +89,12 @@ def check_algebraic_set(problem: Problem, facts: Facts, node: Node) -> OptimalSe
     in_field, theta = read_field(fields["field"]), facts[DUAL].theta
     r = read_numbers(in_field, fields["residual"], problem.n)
     for k, (r_k, t_k) in enumerate(zip(r, theta, strict=True)):
-        if r_k and r_k * t_k <= 0:
-            raise fields["residual"].item(k).reject("0, or the sign of theta")
+        fields["residual"].item(k).require(not r_k or r_k * t_k > 0, "0, or the sign of theta")
     off = [r_k - t_k for r_k, t_k in zip(r, theta, strict=True)]
     ball = Ball(problem, theta, sum((x * x for x in off), in_field.number(())).upper())
     optimum = InField(ball, r, facts[MULTIPLIERS], fields["multipliers"])
-    if problem.model == "gated" and fields["multipliers"].value is not None:
-        raise fields["multipliers"].reject("null")
+    fields["multipliers"].require(problem.model != "gated" or fields["multipliers"].value is None, "null")
     return check_solutions(optimum, facts.get(PATTERNS), fields["multipliers"], fields)
 
 
-RULE = set_rule(check_algebraic_set, "optimal_set", "exact_set")
+RULE = set_rule(check_algebraic_set)

@@ -17,15 +17,12 @@ MOST_BITS = 4096
 def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless the cover proves theta dual feasible."""
     fields = node.record("theta", "proof")
-    if facts.get(MULTIPLIERS) is not None:
-        raise node.reject("one proof of the dual point, by `dual` or by `cover`", "both")
+    node.require(facts.get(MULTIPLIERS) is None, "one proof of the dual point, by `dual` or by `cover`", "both")
     theta = read_theta(problem, facts, fields["theta"])
-    if problem.free:
-        from verify.free import check_orthogonal
+    if problem.free or problem.logistic:
+        from verify.variants import check_point
 
-        check_orthogonal(problem, theta, fields["theta"])
-    if problem.logistic and not all(0 <= y_k * t_k <= 1 for y_k, t_k in zip(problem.y, theta, strict=True)):
-        raise fields["theta"].reject("0 <= y_k theta_k <= 1 for every row")
+        check_point(problem, theta, fields["theta"])
     return proved(DUAL, Dual(theta)).plus(COVER, check_cover(problem, theta, problem.lam**2, fields["proof"]))
 
 
@@ -49,4 +46,4 @@ def applies(problem: Problem) -> bool:
     return problem.model == "relu" and problem.patterns is None and not problem.delta
 
 
-RULE = Rule((DUAL, COVER), check, may=(PRIMAL, MULTIPLIERS), applies=applies)
+RULE = Rule((DUAL, COVER), check, applies=applies)

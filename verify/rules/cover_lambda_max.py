@@ -4,27 +4,20 @@ from __future__ import annotations
 
 from verify.cover.check import check_cover
 from verify.facts import LAMBDA_MAX, Facts, proved
-from verify.problem import Problem, dot, square
+from verify.problem import Problem
 from verify.rules import Rule
 from verify.rules.cover import applies
-from verify.rules.primal import neuron_output
-from verify.text import Node, show
+from verify.rules.lambda_max import check_attained, slope_at_zero
+from verify.text import Node
 
 
 def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless `squared` is lambda_max^2 exactly."""
     fields = node.record("squared", "proof", "attained")
     squared = fields["squared"].number()
-    if squared <= 0:
-        raise fields["squared"].reject("a square > 0")
-    y = tuple(y_k / 2 for y_k in problem.y) if problem.logistic else problem.y
-    check_cover(problem, y, squared, fields["proof"])
-    parts = fields["attained"].record("sign", "u")
-    output, u = neuron_output(problem, facts, parts["sign"], parts["u"])
-    reached = dot(y, output)
-    if reached <= 0 or reached**2 != squared * square(u):
-        expected = f"y.(output of u) = sqrt(squared) |u|, its square {show(squared * square(u))}"
-        raise parts["u"].reject(expected, f"{show(reached)}, its square {show(reached**2)}")
+    fields["squared"].require(squared > 0, "a square > 0")
+    check_cover(problem, slope_at_zero(problem), squared, fields["proof"])
+    check_attained(problem, facts, squared, fields["attained"])
     return proved(LAMBDA_MAX, squared)
 
 

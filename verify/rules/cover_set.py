@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from verify.ball import Ball, Class
 from verify.bounds import root_above
-from verify.classes import Ball, Class, read_class, relu_class
+from verify.classes import read_class, relu_class
 from verify.cover.check import Cover
 from verify.cover.ties import Tie
 from verify.facts import COVER, DUAL, VALUE, Facts
 from verify.masses import KEYS, check_set
-from verify.patterns import mask_of
 from verify.problem import Problem
 from verify.solutions import OptimalSet, lifted, set_rule
-from verify.text import Node
+from verify.text import Node, mask_of
 
 
 def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
@@ -65,10 +65,7 @@ def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node) -> Clas
 
 def names(cover: Cover) -> dict[int, int]:
     """The first row of every line."""
-    first: dict[int, int] = {}
-    for k, c in enumerate(cover.lines.line):
-        first.setdefault(c, k)
-    return first
+    return {c: k for k, c in reversed([*enumerate(cover.lines.line)])}
 
 
 def surely_concave(ball: Ball, cover: Cover, xi: int) -> list[bool]:
@@ -91,8 +88,7 @@ def face_class(ball: Ball, cover: Cover, tie: Tie, node: Node) -> Class:
     tight = sorted(first[c] for c in range(len(cover.lines.rows)) if tie.side[c] == 0)
     rows = zip(cover.lines.line, cover.lines.multiple, strict=True)
     D = mask_of(k for k, (c, a) in enumerate(rows) if c >= 0 and a * tie.side[c] > 0)
-    if class_.key != (tie.xi, D):
-        raise node.reject("the sign and the pattern of the face")
+    node.require(class_.key == (tie.xi, D), "the sign and the pattern of the face")
     if list(face.kinks) != tight or face.idle or any(face.loose.values()):
         raise fields["kinks"].reject("all lines through the face, none of them idle, shares 0")
     for c, h in enumerate(cover.lines.heights(tie.v)):

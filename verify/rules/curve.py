@@ -7,8 +7,9 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
+from verify.ball import Ball, Class
 from verify.bounds import column, rational, root_above, vector
-from verify.classes import Ball, Class, read_class
+from verify.classes import read_class
 from verify.facts import CURVE, LAMBDA_MAX, PATH, PATTERNS, Facts, proved
 from verify.moving import read_moving
 from verify.patterns import Patterns
@@ -17,7 +18,7 @@ from verify.problem import Problem, dot, square
 from verify.rules import Rule
 from verify.rules.path import Piece
 from verify.superclasses import length
-from verify.text import Node, Vector, show
+from verify.text import Fields, Node, Vector, show
 
 NARROW = 10**12
 Neurons = frozenset[tuple[tuple[int, int], tuple[int, ...]]]  # (the sign and D, pattern or block), and the kinks
@@ -40,19 +41,19 @@ def check_curve(problem: Problem, facts: Facts, node: Node) -> Facts:
     fields = node.record("breakpoints", "branches", "samples")
     before: Fraction | None = None
     for entry in fields["breakpoints"].array():
-        lo, hi = check_breakpoint(problem, patterns, largest_squared, pieces, entry)
+        lo, hi = check_breakpoint(patterns, largest_squared, pieces, entry)
         if before is not None and hi > before:
             raise entry.reject("an interval below the one before it", f"it ends at {show(hi)}, above {show(before)}")
         before = lo
     for entry in fields["branches"].array():
         check_branch(pieces, entry)
-    widths = [check_sample(problem, patterns, pieces, entry) for entry in fields["samples"].array()]
+    widths = [check_sample(patterns, pieces, entry) for entry in fields["samples"].array()]
     number, branches = (len(fields[key].array()) for key in ("breakpoints", "branches"))
     return proved(CURVE, Curve(number, branches, len(widths), min(widths, default=0), max(widths, default=0)))
 
 
 def check_breakpoint(
-    problem: Problem, patterns: Patterns | None, largest_squared: Fraction | None, pieces: list[Piece], node: Node
+    patterns: Patterns | None, largest_squared: Fraction | None, pieces: list[Piece], node: Node
 ) -> tuple[Fraction, Fraction]:
     """Reject unless the active neurons, or their faces, differ at the two ends of an interval with one network each;
     the ends."""
@@ -60,35 +61,31 @@ def check_breakpoint(
     lo, hi = fields["lo"].number(), fields["hi"].number()
     if not (0 < lo < hi and (hi - lo) * NARROW <= lo):
         raise node.reject("0 < lo < hi <= lo (1 + 10^-12)", f"{show(lo)} and {show(hi)}")
-    piece, below = read_end(problem, patterns, pieces, lo, fields["below"])
+    piece, below = read_end(patterns, pieces, lo, fields["below"])
     above: Neurons = frozenset()
     if fields["above"].value is None:
         if largest_squared is None or hi**2 < largest_squared or piece.hi**2 < largest_squared:
             raise fields["above"].reject("an end, or hi >= lambda_max and a piece that reaches lambda_max")
     else:
-        beyond, above = read_end(problem, patterns, pieces, hi, fields["above"])
+        beyond, above = read_end(patterns, pieces, hi, fields["above"])
         if beyond.lo > piece.hi:
             raise fields["above"].reject("pieces without a hole between them")
-    if above == below:
-        raise node.reject("other neurons, or other faces, at the two ends", "the same")
+    node.require(above != below, "other neurons, or other faces, at the two ends", "the same")
     return lo, hi
 
 
 def named(pieces: list[Piece], node: Node) -> Piece:
     """The piece of this number, on which the network is unique."""
     piece = pieces[node.index(len(pieces))]
-    if piece.lifted:
-        raise node.reject("a piece on which the network is unique", "a lifted one")
+    node.require(not piece.lifted, "a piece on which the network is unique", "a lifted one")
     return piece
 
 
-def read_end(
-    problem: Problem, patterns: Patterns | None, pieces: list[Piece], lam: Fraction, node: Node
-) -> tuple[Piece, Neurons]:
+def read_end(patterns: Patterns | None, pieces: list[Piece], lam: Fraction, node: Node) -> tuple[Piece, Neurons]:
     """The piece, and the active neurons at lambda with the faces that they have there, exactly."""
     fields = node.record("piece", "s", "weights", "classes")
     piece = named(pieces, fields["piece"])
-    point = read_point(problem, patterns, piece, lam, fields)
+    point = read_point(patterns, piece, lam, fields)
     strict = Ball(piece.ball.problem, point.s, point.R**2)
     found = [read_class(strict, patterns, point.entries[a]) for a in point.active]
     return piece, frozenset((class_.key, class_.kinks) for class_ in found)
@@ -106,16 +103,13 @@ class Point:
     entries: list[Node]
 
 
-def read_point(
-    problem: Problem, patterns: Patterns | None, piece: Piece, lam: Fraction, fields: dict[str, Node]
-) -> Point:
+def read_point(patterns: Patterns | None, piece: Piece, lam: Fraction, fields: Fields) -> Point:
     """Reject unless s is dual feasible, in the tube, and every class is proved active or out."""
-    s = fields["s"].vector(problem.n)
+    s = fields["s"].vector(piece.ball.problem.n)
     if (off := length(column(s) - piece.near(lam, fields["s"]))) > piece.R:
         raise fields["s"].reject(f"a point within {show(piece.R)} of the piece's path", show(off))
     alpha = fields["weights"].vector(len(piece.classes))
-    if any(x < 0 for x in alpha):
-        raise fields["weights"].reject("weights >= 0")
+    fields["weights"].require(all(x >= 0 for x in alpha), "weights >= 0")
     at = Ball(piece.ball.problem, s, Fraction(0))
     own = fields["classes"].value is None
     entries = piece.entries if own else fields["classes"].array(len(piece.classes))
@@ -126,7 +120,7 @@ def read_point(
     sizes = squares(classes, column(s))
     if any(size > 1 for size in sizes):
         raise fields["s"].reject("|v| <= 1 for all classes", f"|v|^2 = {show(max(sizes))}")
-    missed = length(missing(problem, lam, column(s), alpha, classes))
+    missed = length(missing(piece.frame.problem, lam, column(s), alpha, classes))
     R = root_above(missed**2 + sum((x * (1 - size) for x, size in zip(alpha, sizes, strict=True)), Fraction(0)))
     error = piece.weight_error(missed, R, alpha)
     active = [a for a, x in enumerate(alpha) if x > error]
@@ -142,8 +136,7 @@ def same_region(ball: Ball, class_: Class, known: Class, node: Node) -> None:
     relu: on the rows of P' that belong to none of its kinks it fixes the signs that the known class fixes.
     """
     if ball.problem.model != "relu":
-        if class_.key != known.key:
-            raise node.reject("the class of the piece", "another one")
+        node.require(class_.key == known.key, "the class of the piece", "another one")
         return
     xi = known.key[0]
     rows = ball.fine[xi] & ball.nonzero & ~class_.zeros
@@ -154,8 +147,7 @@ def same_region(ball: Ball, class_: Class, known: Class, node: Node) -> None:
 def require_out(class_: Class, size: Fraction, weight: Fraction, R: Fraction, node: Node) -> None:
     """Reject unless the weight is listed as 0, and |v| + |X| R < 1: then it is 0."""
     room = 1 - root_above(class_.bound) * R
-    if weight:
-        raise node.reject("a weight that is proved positive, or 0", show(weight))
+    node.require(not weight, "a weight that is proved positive, or 0", show(weight))
     if room <= 0 or size >= room**2:
         raise node.reject(f"a neuron that is not tied: |v|^2 < {show(max(room, Fraction(0)) ** 2)}", show(size))
 
@@ -164,8 +156,7 @@ def check_branch(pieces: list[Piece], node: Node) -> None:
     """Reject unless the same classes, those listed, are active on the whole of a smooth piece."""
     fields = node.record("piece", "active")
     piece = named(pieces, fields["piece"])
-    if piece.still:
-        raise fields["piece"].reject("a smooth piece", "a still one")
+    fields["piece"].require(not piece.still, "a smooth piece", "a still one")
     active = fields["active"].ascending(len(piece.classes))
     error = piece.weight_error(piece.R, piece.R, tuple(at_most(row) for row in piece.alpha))
     for a, (class_, row) in enumerate(zip(piece.classes, piece.alpha, strict=True)):
@@ -177,14 +168,13 @@ def check_branch(pieces: list[Piece], node: Node) -> None:
             require_out(class_, longest, Fraction(0), piece.R, fields["active"])
 
 
-def check_sample(problem: Problem, patterns: Patterns | None, pieces: list[Piece], node: Node) -> int:
+def check_sample(patterns: Patterns | None, pieces: list[Piece], node: Node) -> int:
     """Reject unless objective, weights and directions at a lambda are within their bounds; the width."""
     fields = node.record("piece", "lambda", "s", "weights", "classes", "lower", "upper", "radius")
     piece, lam = named(pieces, fields["piece"]), fields["lambda"].number()
-    point = read_point(problem, patterns, piece, lam, fields)
-    value = lam * dot(problem.y, point.s) - lam**2 * square(point.s) / 2
-    if fields["lower"].number() > value:
-        raise fields["lower"].reject(f"a bound <= {show(value)}")
+    point = read_point(patterns, piece, lam, fields)
+    value = lam * dot(piece.frame.problem.y, point.s) - lam**2 * square(point.s) / 2
+    fields["lower"].require(fields["lower"].number() <= value, f"a bound <= {show(value)}")
     if fields["upper"].number() < value + (lam * point.R) ** 2 / 2:
         raise fields["upper"].reject(f"a bound >= {show(value + (lam * point.R) ** 2 / 2)}")
     turned = max((root_above(class_.bound) * point.R for class_ in piece.classes), default=Fraction(0))
@@ -206,4 +196,4 @@ def squares(classes: list[Class], s: fmpq_mat) -> list[Fraction]:
     return [square(vector(a.B.transpose() * s)) for a in classes]
 
 
-RULE = Rule((CURVE,), check_curve, rests=(PATH,), may=(PATTERNS, LAMBDA_MAX))
+RULE = Rule((CURVE,), check_curve, rests=(PATH,))

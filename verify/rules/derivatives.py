@@ -76,8 +76,7 @@ def check_derivatives(problem: Problem, facts: Facts, node: Node) -> Facts:
     within(system.distance(dr, da, zero, problem.lam), radius, fields["radius"])
     if fields["y"].value is None:
         for key in ("freedom", "sure"):
-            if fields[key].value is not None:
-                raise fields[key].reject("null without the derivatives by y")
+            fields[key].require(fields[key].value is None, "null without the derivatives by y")
         return proved(DERIVATIVES, Derivatives(radius, None, None))
     parts = fields["y"].record("alpha", "r")
     r_y = matrix((row.vector(n) for row in parts["r"].array(n)), n)
@@ -87,8 +86,7 @@ def check_derivatives(problem: Problem, facts: Facts, node: Node) -> Facts:
         dr, da, dy = (column_of(A, j) for A in (r_y, alpha_y, unit))
         within(system.distance(dr, da, dy, Fraction(0)), radius, fields["radius"])
     freedom = n - sum((fraction(r_y[i, i]) for i in range(n)), Fraction(0))
-    if fields["freedom"].number() != freedom:
-        raise fields["freedom"].reject(f"n - trace dr/dy = {show(freedom)}")
+    fields["freedom"].require(fields["freedom"].number() == freedom, f"n - trace dr/dy = {show(freedom)}")
     sure = None
     if fields["sure"].value is not None:
         sure = check_sure(problem, theta, system.R, (freedom, n * radius), fields["sure"])
@@ -109,8 +107,7 @@ def read_system(problem: Problem, theta: Vector, R: Fraction, found: OptimalSet,
     Q = side_by_side([b * (b.transpose() * column(theta)) for b in B], problem.n)
     mu = 1 + sum((g_a * (abs(weight) + error) for g_a, weight in zip(g, alpha, strict=True)), Fraction(0))
     sigma, moved = stretch(Q), R * root_above(square(g))
-    if sigma <= moved:
-        raise node.reject(f"|Q x| > {show(moved)} |x| for all x, what the ball can change", show(sigma))
+    node.require(sigma > moved, f"|Q x| > {show(moved)} |x| for all x, what the ball can change", show(sigma))
     return Linear(B, alpha, Q, g, R, error, mu, sigma - moved), len(B)
 
 
@@ -130,8 +127,7 @@ def check_sure(
 
 def within(distance: Fraction, radius: Fraction, node: Node) -> None:
     """Reject unless distance <= radius."""
-    if distance > radius:
-        raise node.reject(f"a radius >= {show(distance)}", show(radius))
+    node.require(distance <= radius, f"a radius >= {show(distance)}", show(radius))
 
 
 def column_of(A: fmpq_mat, j: int) -> fmpq_mat:

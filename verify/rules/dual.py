@@ -15,7 +15,7 @@ def check_dual(problem: Problem, facts: Facts, node: Node) -> Facts:
     fields = node.record("theta", "multipliers")
     theta = fields["theta"].vector(problem.n)
     if problem.free:
-        from verify.free import check_orthogonal
+        from verify.variants import check_orthogonal
 
         check_orthogonal(problem, theta, fields["theta"])
     check_multipliers(problem, facts.get(PATTERNS), theta, problem.lam**2, fields["multipliers"])

@@ -8,15 +8,17 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from verify.ball import Ball
 from verify.bounds import column, matrix, vector
-from verify.classes import Ball, read_class
-from verify.facts import DUAL, NEURONS, PATTERNS, POLYTOPE, Facts, proved
+from verify.classes import read_class
+from verify.facts import DUAL, NEURONS, PATTERNS, Facts, proved
 from verify.field_system import not_in_field
-from verify.neurons import Neuron, one_sided
+from verify.masses import one_sided
+from verify.neurons import Neuron
 from verify.patterns import Patterns
 from verify.problem import Problem, dot, times, transposed
 from verify.rules import Rule
-from verify.text import Matrix, Node, Vector, show
+from verify.text import Fields, Matrix, Node, Vector, show
 
 ZERO = Fraction(0)
 
@@ -34,8 +36,7 @@ def check_faces(problem: Problem, facts: Facts, node: Node) -> Facts:
     for entry in fields["leaving"].array():
         parts = entry.record("neuron", "u", "h")
         a = parts["neuron"].index(len(neurons))
-        if a <= last:
-            raise parts["neuron"].reject("neurons in ascending order")
+        parts["neuron"].require(a > last, "neurons in ascending order")
         last = a
         if found.exact:
             neurons[a] = check_leaving(problem, theta, neurons, a, parts)
@@ -48,21 +49,19 @@ def check_faces(problem: Problem, facts: Facts, node: Node) -> Facts:
 def check_stable(ball: Ball, patterns: Patterns | None, neuron: Neuron, node: Node) -> Neuron:
     """The class of a tied neuron: its conditions are strict at r* itself, so they hold nearby."""
     class_ = read_class(ball, patterns, node)
-    if neuron.blocks > 1:
-        raise node.reject("null, because several blocks carry the neuron", "a class")
+    node.require(neuron.blocks <= 1, "null, because several blocks carry the neuron", "a class")
     v = vector(class_.B.transpose() * column(ball.theta))
     if ball.problem.model == "relu":
         xi = class_.key[0]
         same = xi == neuron.key[0] and tuple(xi * x for x in v) == neuron.v
     else:
         same = class_.key == neuron.key and v == neuron.v
-    if not same:
-        raise node.reject("the class of the tied neuron", "another one")
+    node.require(same, "the class of the tied neuron", "another one")
     strict = class_.face is None or not one_sided(ball.problem, class_.face)
     return replace(neuron, B=class_.B, face=class_.face, strict=strict or None)
 
 
-def check_idle_direction(problem: Problem, neuron: Neuron, parts: dict[str, Node]) -> None:
+def check_idle_direction(problem: Problem, neuron: Neuron, parts: Fields) -> None:
     """A class over a ball: u keeps to the basis, and no multiplier of an idle kink can be off its bound."""
     face, at = neuron.face, parts["u"]
     parts["h"].vector(0)
@@ -75,34 +74,29 @@ def check_idle_direction(problem: Problem, neuron: Neuron, parts: dict[str, Node
         slope = dot(vectors[c], u)
         if slope > 0 or (slope and c not in free):
             raise at.reject(f"{'<= 0' if c in free else '0'} at the kink {c}", show(slope))
-    if not any(dot(vectors[c], u) for c in free):
-        raise at.reject("a direction that leaves the face")
+    at.require(any(dot(vectors[c], u) for c in free), "a direction that leaves the face")
 
 
-def check_leaving(problem: Problem, theta: Vector, neurons: list[Neuron], a: int, parts: dict[str, Node]) -> Neuron:
+def check_leaving(problem: Problem, theta: Vector, neurons: list[Neuron], a: int, parts: Fields) -> Neuron:
     """A neuron that ties exactly: along u it leaves its face without loss; with h, v has no derivative."""
     neuron, at = neurons[a], parts["u"]
     u = at.vector(len(neuron.v))
     tight, gain, moved = at_kinks(problem, theta, neuron, u, at)
-    if gain:
-        raise at.reject("a direction along which the gain is 0 at first order", show(gain))
-    if not any(dot(vector_, u) for vector_ in tight):
-        raise at.reject("a direction that leaves the face")
+    at.require(not gain, "a direction along which the gain is 0 at first order", show(gain))
+    at.require(any(dot(vector_, u) for vector_ in tight), "a direction that leaves the face")
     h = parts["h"].vector()
     if h:
-        check_break(problem, theta, neurons, a, tight, u, moved, parts)
+        check_break(problem, theta, neurons, a, tight, moved, parts)
     return replace(neuron, strict=False, breaks=neuron.breaks or bool(h))
 
 
 def at_kinks(problem: Problem, theta: Vector, neuron: Neuron, u: Vector, node: Node) -> tuple[Matrix, Fraction, Vector]:
     """The tight constraints, the first-order gain along u (never positive), and the first-order output along u."""
-    if problem.model == "gated":
-        raise node.reject("a neuron with a cone")
+    node.require(problem.model != "gated", "a neuron with a cone")
     if problem.model == "cgl":
         X, K = problem.block(neuron.key[1]), problem.constraints(neuron.key[1])
         tight = tuple(k for k in K if any(k) and not dot(k, neuron.v))
-        if any(dot(k, u) > 0 for k in tight):
-            raise node.reject("a direction into the cone")
+        node.require(all(dot(k, u) <= 0 for k in tight), "a direction into the cone")
         pull = tuple(c - x for c, x in zip(transposed(X, theta), neuron.v, strict=True))
         return tight, dot(pull, u), times(X, u)
     xi = neuron.key[0]
@@ -113,35 +107,23 @@ def at_kinks(problem: Problem, theta: Vector, neuron: Neuron, u: Vector, node: N
 
 
 def check_break(
-    problem: Problem,
-    theta: Vector,
-    neurons: list[Neuron],
-    a: int,
-    tight: Matrix,
-    u: Vector,
-    moved: Vector,
-    parts: dict[str, Node],
+    problem: Problem, theta: Vector, neurons: list[Neuron], a: int, tight: Matrix, moved: Vector, parts: Fields
 ) -> None:
     """u is orthogonal to the face, kinks are strictly concave, h.q = 0 for all tied neurons, h.moved is not 0."""
     node, neuron = parts["h"], neurons[a]
-    h = node.vector(problem.n)
-    if neuron.blocks > 1:
-        raise node.reject("the empty vector, because several blocks carry the neuron")
+    h, u = node.vector(problem.n), parts["u"].vector(len(neuron.v))
+    node.require(neuron.blocks <= 1, "the empty vector, because several blocks carry the neuron")
     span = matrix(tight, len(u))
-    if matrix((*tight, u), len(u)).rank() > span.rank():
-        raise parts["u"].reject("a combination of the tight constraints")
+    parts["u"].require(matrix((*tight, u), len(u)).rank() <= span.rank(), "a combination of the tight constraints")
     if problem.model == "relu":
         ball = Ball(problem, theta, ZERO)
         for c, plane in ball.planes.items():
             if not dot(problem.Z[c], neuron.v):
                 p, l = plane.slopes(tuple(neuron.key[0] * x for x in theta))
-                if p >= l:
-                    raise node.reject(f"the empty vector, because the kink {c} is not concave")
+                node.require(p < l, f"the empty vector, because the kink {c} is not concave")
     for c, other in enumerate(neurons):
-        if s := dot(h, other.q):
-            raise node.reject(f"h.q = 0 for the tied neuron {c}", show(s))
-    if not dot(h, moved):
-        raise node.reject("an h that the output along u is not orthogonal to")
+        node.require(not (s := dot(h, other.q)), f"h.q = 0 for the tied neuron {c}", show(s))
+    node.require(dot(h, moved), "an h that the output along u is not orthogonal to")
 
 
-RULE = Rule((), check_faces, rests=(DUAL, NEURONS), may=(PATTERNS, POLYTOPE), sharpens=(NEURONS,))
+RULE = Rule((), check_faces, rests=(DUAL, NEURONS), sharpens=(NEURONS,))

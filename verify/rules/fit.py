@@ -28,11 +28,10 @@ def check_fit(problem: Problem, facts: Facts, node: Node) -> Facts:
     same = fields["center"].value is None and problem.model == "relu" and facts.get(PATTERNS) is None
     center = primal.fit if same else fields["center"].vector(len(primal.fit))
     for k, (stated, derived) in enumerate(zip(center, primal.fit, strict=True)):
-        if stated != derived:
-            raise fields["center"].reject(f"the fit {show(derived)} at row {k}", show(stated))
+        fields["center"].require(stated == derived, f"the fit {show(derived)} at row {k}", show(stated))
     radius_squared = (value.upper - value.lower) * (Fraction(1, 2) if problem.logistic else 2)
     equal(fields["radius_squared"], f"{'1/2' if problem.logistic else '2'} (upper - lower)", radius_squared)
     return proved(FIT, Fit(radius_squared))
 
 
-RULE = Rule((FIT,), check_fit, rests=(PRIMAL, VALUE), may=(PATTERNS,), applies=everywhere)
+RULE = Rule((FIT,), check_fit, rests=(PRIMAL, VALUE), applies=everywhere)

@@ -13,13 +13,13 @@ from math import comb
 from flint import fmpz_mat
 
 from verify.coalitions import BlockVector, check_wins
-from verify.errors import Declined
+from verify.errors import Declined, bounded
 from verify.facts import COLUMNS, GROUPS, PATTERNS, Facts
 from verify.patterns import Patterns, integer_vectors
 from verify.problem import SIGNS, Problem, cleared
 from verify.roots import can_vanish, sign_of_sum
 from verify.rules import Rule
-from verify.text import Node, describe_indices
+from verify.text import Fields, Node, describe_indices
 
 MOST_SUPPORTS = 1_000_000
 
@@ -79,8 +79,7 @@ def check_position(blocks: Blocks, node: Node) -> tuple[bool, str] | None:
     if node.value is None:
         return None
     fields = node.record(optional=("zero", "crossing", "supports"))
-    if len(fields) != 1:
-        raise node.reject("one of zero, crossing, supports")
+    node.require(len(fields) == 1, "one of zero, crossing, supports")
     if "supports" in fields:
         return True, check_supports(blocks, fields["supports"])
     kind, at = next(iter(fields.items()))
@@ -98,28 +97,20 @@ def check_tie(blocks: Blocks, node: Node, vectors: int) -> str:
     for k, expected in enumerate((0,) if vectors == 1 else (1, -1)):
         exact = [row[2 + k].vector(size) for row, size in zip(rows, sizes, strict=True)]
         u = blocks.split(support, cleared(x for part in exact for x in part)[0])
-        if not any(map(any, u)) or any(blocks.image(support, u)):
-            raise node.reject(f"vector {k} not zero and Xu = 0")
+        node.require(any(map(any, u)) and not any(blocks.image(support, u)), f"vector {k} not zero and Xu = 0")
         found = sign_of_sum(signs, [sum(x * x for x in part) for part in u])
-        if found != expected:
-            raise node.reject(f"sum of s_b |u_b| of sign {expected} for vector {k}", f"sign {found}")
-    how = (
-        "a null vector whose signed norms add up to 0"
-        if vectors == 1
-        else "null vectors whose signed norms change sign"
-    )
-    return f"{blocks.what} {describe_indices(support)} have {how}"
+        node.require(found == expected, f"sum of s_b |u_b| of sign {expected} for vector {k}", f"sign {found}")
+    how = {1: "a null vector whose signed norms add up to 0", 2: "null vectors whose signed norms change sign"}
+    return f"{blocks.what} {describe_indices(support)} have {how[vectors]}"
 
 
 def check_supports(blocks: Blocks, node: Node) -> str:
     """No null vector on m = min(n + 1, count) blocks has signed norms with sum 0: every set of m blocks is tried."""
     m = min(blocks.n + 1, blocks.count)
-    if comb(blocks.count, m) > MOST_SUPPORTS:
-        raise Declined(node.place, f"at most {MOST_SUPPORTS} sets of {m} blocks", str(comb(blocks.count, m)))
+    bounded(comb(blocks.count, m), MOST_SUPPORTS, f"sets of {m} blocks", node.place)
     given = [(entry.record("blocks", "basis", "wins"), entry) for entry in node.array()]
     proofs = {fields["blocks"].ascending(blocks.count): fields for fields, _ in given}
-    if len(proofs) != len(given):
-        raise node.reject("each support once")
+    node.require(len(proofs) == len(given), "each support once")
     for support in combinations(range(blocks.count), m):
         kernel, nullity = fmpz_mat([column for b in support for column in blocks.block(b)]).transpose().nullspace()
         if nullity >= 2:
@@ -138,16 +129,15 @@ def check_supports(blocks: Blocks, node: Node) -> str:
     return f"no signed norms of null vectors on {m} of the {blocks.count} {blocks.what} add up to 0"
 
 
-def check_support(blocks: Blocks, support: tuple[int, ...], nullity: int, fields: dict[str, Node]) -> None:
+def check_support(blocks: Blocks, support: tuple[int, ...], nullity: int, fields: Fields) -> None:
     """The basis spans the null vectors of the support, and the wins settle every choice of signs."""
     width = sum(len(blocks.block(b)) for b in support)
     flat = list(integer_vectors(fields["basis"], width))
     basis = [blocks.split(support, u) for u in flat]
-    if any(any(blocks.image(support, u)) for u in basis):
-        raise fields["basis"].reject("null vectors, Xu = 0")
+    fields["basis"].require(not any(any(blocks.image(support, u)) for u in basis), "null vectors, Xu = 0")
     if len(flat) != nullity or int(fmpz_mat(flat).rank()) != nullity:
         raise fields["basis"].reject(f"{nullity} independent null vectors", f"{len(flat)}, or dependent ones")
     check_wins(support, basis, fields["wins"])
 
 
-RULE = Rule((GROUPS, COLUMNS), check_ggp, may=(PATTERNS,))
+RULE = Rule((GROUPS, COLUMNS), check_ggp)

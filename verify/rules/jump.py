@@ -10,14 +10,13 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
+from verify.ball import Ball, on_rows
 from verify.bounds import column, identity, matrix, rational
-from verify.classes import Ball, on_rows
 from verify.facts import JUMP, PATH, PATTERNS, Facts, proved
 from verify.multipliers import check_multipliers
-from verify.patterns import mask_of
 from verify.problem import SIGNS, Problem, dot, square
 from verify.rules import Rule
-from verify.text import Node, Vector, show
+from verify.text import Fields, Node, Vector, mask_of, show
 from verify.ties import Optimum, Tied, read_solution, tied_neurons
 
 MOST_ORDER = 8
@@ -39,11 +38,9 @@ def check_jump(problem: Problem, facts: Facts, node: Node) -> Facts:
     fields = node.record("lo", "hi", "lambda", "theta", "multipliers", "limit", "shorter", "active", "side", "farkas")
     lam = fields["lambda"].number()
     lo, hi = fields["lo"].number(), fields["hi"].number()
-    if not 0 < lo < lam < hi:
-        raise fields["lambda"].reject(f"lambda strictly between lo = {show(lo)} > 0 and hi = {show(hi)}")
+    fields["lambda"].require(0 < lo < lam < hi, f"lambda strictly between lo = {show(lo)} > 0 and hi = {show(hi)}")
     path, patterns = facts.get(PATH), facts.get(PATTERNS)
-    if path is not None and (path.lo, path.hi) != (lo, hi):
-        raise node.reject("the interval of the path")
+    node.require(path is None or (path.lo, path.hi) == (lo, hi), "the interval of the path")
     here = replace(problem, lam=lam)
     theta = fields["theta"].vector(problem.n)
     check_multipliers(here, patterns, theta, lam**2, fields["multipliers"])
@@ -98,7 +95,7 @@ class Beside:
         return 0
 
 
-def check_beside(beside: Beside, fields: dict[str, Node]) -> None:
+def check_beside(beside: Beside, fields: Fields) -> None:
     """Reject unless the branch of the active neurons is the only optimum on this side, near lambda."""
     s, alpha = series(beside, fields["active"])
     for i, a in enumerate(beside.active):
@@ -109,8 +106,7 @@ def check_beside(beside: Beside, fields: dict[str, Node]) -> None:
         if b in beside.active:
             continue
         falls = beside.sign([2 * product(G * s[0], s[m]) + mixed(G, s, m) for m in range(1, len(s))])
-        if falls > 0:
-            raise fields["active"].reject(f"|v|^2 below 1 on this side for the tied neuron {b}", "above 1")
+        fields["active"].require(falls <= 0, f"|v|^2 below 1 on this side for the tied neuron {b}", "above 1")
         if not falls:
             staying.append(b)
     h = fields["farkas"].vector(beside.ball.problem.n if staying else 0)
@@ -126,15 +122,15 @@ def series(beside: Beside, node: Node) -> tuple[list[fmpq_mat], list[list[fmpq]]
     for G, weight in zip(kernels, beside.limit, strict=True):
         M += G * rational(weight)
     J = jacobian(M, [kernels[a] * s[0] for a in active])
-    if J.rank() < J.nrows():
-        raise node.reject("independent outputs of the active neurons", "dependent ones")
+    node.require(J.rank() >= J.nrows(), "independent outputs of the active neurons", "dependent ones")
     alpha = [[rational(beside.limit[a]) for a in active]]
     for m in range(1, MOST_ORDER + 1):
         top = column(problem.y) if m == 1 else fmpq_mat(problem.n, 1)
         for i in range(1, m):
             for a, alpha_i in zip(active, alpha[i], strict=True):
                 top -= kernels[a] * s[m - i] * alpha_i
-        solved = J.solve(stacked(top, [-mixed(kernels[a], s, m) / 2 for a in active])).entries()
+        right = [*top.entries(), *(-mixed(kernels[a], s, m) / 2 for a in active)]
+        solved = J.solve(fmpq_mat(len(right), 1, right)).entries()
         s.append(fmpq_mat(problem.n, 1, solved[: problem.n]))
         alpha.append(solved[problem.n :])
     return s, alpha
@@ -157,19 +153,8 @@ def check_farkas(beside: Beside, s: list[fmpq_mat], staying: list[int], h: Vecto
 
 def jacobian(M: fmpq_mat, Q: list[fmpq_mat]) -> fmpq_mat:
     """[[M, Q], [Q', 0]]"""
-    n, k = M.nrows(), len(Q)
-    J = fmpq_mat(n + k, n + k)
-    for i in range(n):
-        for j in range(n):
-            J[i, j] = M[i, j]
-        for a, q in enumerate(Q):
-            J[i, n + a] = J[n + a, i] = q[i, 0]
-    return J
-
-
-def stacked(top: fmpq_mat, bottom: list[fmpq]) -> fmpq_mat:
-    """A column of n entries above k more."""
-    return fmpq_mat(top.nrows() + len(bottom), 1, [*top.entries(), *bottom])
+    above = [[*row, *(q[i, 0] for q in Q)] for i, row in enumerate(M.tolist())]
+    return fmpq_mat([*above, *([*q.entries(), *[fmpq(0)] * len(Q)] for q in Q)])
 
 
 def mixed(G: fmpq_mat, s: list[fmpq_mat], m: int) -> fmpq:
@@ -182,4 +167,4 @@ def product(u: fmpq_mat, v: fmpq_mat) -> fmpq:
     return (u.transpose() * v)[0, 0]
 
 
-RULE = Rule((JUMP,), check_jump, listed=True, may=(PATH,))
+RULE = Rule((JUMP,), check_jump, listed=True)

@@ -5,12 +5,14 @@ With the logistic loss the gradient at zero is -y/2, and y/2 takes the place of 
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from verify.facts import LAMBDA_MAX, PATTERNS, Facts, proved
 from verify.multipliers import check_multipliers
 from verify.problem import Problem, dot, square
 from verify.rules import Rule
 from verify.rules.primal import neuron_output
-from verify.text import Node, show
+from verify.text import Node, Vector, show
 
 
 def check_lambda_max(problem: Problem, facts: Facts, node: Node) -> Facts:
@@ -18,25 +20,34 @@ def check_lambda_max(problem: Problem, facts: Facts, node: Node) -> Facts:
     patterns = facts.get(PATTERNS)
     fields = node.record("squared", "multipliers", "attained")
     squared = fields["squared"].number()
-    if squared < 0:
-        raise fields["squared"].reject("a square")
-    y = tuple(y_k / 2 for y_k in problem.y) if problem.logistic else problem.y
+    fields["squared"].require(squared >= 0, "a square")
+    y = slope_at_zero(problem)
     check_multipliers(problem, patterns, y, squared, fields["multipliers"])
     if problem.model == "gated":
-        from verify.blocks import check_attained
+        from verify.blocks import check_reached
 
-        check_attained(problem, patterns, y, squared, fields["attained"])
-        return proved(LAMBDA_MAX, squared)
+        check_reached(problem, patterns, y, squared, fields["attained"])
+    else:
+        check_attained(problem, facts, squared, fields["attained"])
+    return proved(LAMBDA_MAX, squared)
+
+
+def slope_at_zero(problem: Problem) -> Vector:
+    """Minus the gradient of the loss at the fit 0."""
+    return tuple(y_k / 2 for y_k in problem.y) if problem.logistic else problem.y
+
+
+def check_attained(problem: Problem, facts: Facts, squared: Fraction, node: Node) -> None:
+    """Reject unless a direction u other than 0, or any one where `squared` is 0, attains the bound."""
     first = "sign" if problem.model == "relu" else "block"
-    parts = fields["attained"].record(first, "u")
+    parts = node.record(first, "u")
     output, u = neuron_output(problem, facts, parts[first], parts["u"])
+    y = slope_at_zero(problem)
     reached = dot(y, output)
-    if squared and not any(u):
-        raise parts["u"].reject("a direction, not zero")
+    parts["u"].require(not squared or any(u), "a direction, not zero")
     if reached < 0 or reached**2 != squared * square(u):
         expected = f"y.(output of u) = sqrt(squared) |u|, its square {show(squared * square(u))}"
         raise parts["u"].reject(expected, f"{show(reached)}, its square {show(reached**2)}")
-    return proved(LAMBDA_MAX, squared)
 
 
 RULE = Rule((LAMBDA_MAX,), check_lambda_max, listed=True, applies=lambda problem: not problem.free)

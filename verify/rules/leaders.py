@@ -14,8 +14,7 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless the leaders prove theta dual feasible."""
     if facts.get(MULTIPLIERS) is not None or facts.get(COVER) is not None:
         raise node.reject("one proof of the dual point, by `dual`, `cover` or `leaders`", "two")
-    theta, _ = check_leaders(problem, node)
-    return proved(DUAL, Dual(theta))
+    return proved(DUAL, Dual(check_leaders(problem, node)))
 
 
 def applies(problem: Problem) -> bool:
@@ -23,4 +22,4 @@ def applies(problem: Problem) -> bool:
     return problem.model == "relu" and problem.patterns is None and not problem.delta
 
 
-RULE = Rule((DUAL,), check, may=(MULTIPLIERS, COVER), applies=applies)
+RULE = Rule((DUAL,), check, applies=applies)

@@ -14,10 +14,10 @@ from verify.field import read_numbers
 from verify.field_system import FieldSystem
 from verify.problem import Problem
 from verify.rules import Rule
-from verify.shortest import Shortest, check_enclosed, read_weights
-from verify.solutions import System, weights
+from verify.shortest import Shortest, check_enclosed, read_weights, weights
+from verify.solutions import System
 from verify.system import MOST_BITS, on_grid
-from verify.text import Node, Vector, show
+from verify.text import Fields, Node, Vector, show
 
 Rows = Sequence[Sequence[Any]]  # of rationals, or of numbers of a field
 
@@ -40,7 +40,7 @@ def check_min_norm(system: System, node: Node) -> Shortest:
     return found
 
 
-def check_slopes(system: System, stated: Vector, radius: fmpq, fields: dict[str, Node]) -> None:
+def check_slopes(system: System, stated: Vector, radius: fmpq, fields: Fields) -> None:
     """Reject unless alpha = (F'mu)_+ solves F alpha = g, and is within `radius` of `weights`, 0 where they are 0.
 
     Then alpha.(beta - alpha) >= mu.(F beta - F alpha) = 0 for every beta of the polytope: alpha is the shortest.
@@ -60,8 +60,7 @@ def check_slopes(system: System, stated: Vector, radius: fmpq, fields: dict[str,
             expected = f"F_a.mu up to radius where it is positive, else 0, for class {name}"
             raise fields["weights"].reject(expected, show(weight))
     for l, (row, g_l) in enumerate(zip(left, right, strict=True)):
-        if sum(map(mul, alpha, row)) != g_l:
-            raise fields["mu"].reject(f"F alpha = g in row {l}")
+        fields["mu"].require(sum(map(mul, alpha, row)) == g_l, f"F alpha = g in row {l}")
 
 
-RULE = Rule((SHORTEST,), check, rests=(SET,), after=("polytope",))
+RULE = Rule((SHORTEST,), check, rests=(SET,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.facts import DUAL, LAMBDA_MAX, NETWORK, NEURONS, PATTERNS, POLYTOPE, VALUE, proved
+from verify.facts import NETWORK, proved
 from verify.network.check import check_network
 from verify.rules import Rule
 from verify.rules.leaders import applies
@@ -10,6 +10,5 @@ from verify.rules.leaders import applies
 RULE = Rule(
     (NETWORK,),
     lambda problem, facts, node: proved(NETWORK, check_network(problem, facts, node)),
-    may=(PATTERNS, LAMBDA_MAX, DUAL, VALUE, NEURONS, POLYTOPE),
     applies=lambda problem: applies(problem) and not problem.logistic,
 )

@@ -31,8 +31,7 @@ class OneNeuron:
 
 def check_one_neuron(problem: Problem, node: Node) -> OneNeuron:
     """Reject unless each listed branch is optimal from the jump above it down to the one below it."""
-    if problem.d != 1 or problem.model != "relu":
-        raise node.reject("a ReLU network with one feature")
+    node.require(problem.d == 1 and problem.model == "relu", "a ReLU network with one feature")
     fields = node.record("branches", "jumps")
     keys = [(sign, gamma) for sign in (1, -1) for gamma in (1, -1)]
     lines = {key: line for key in keys if (line := branch(problem, *key))[1] > 0}
@@ -71,8 +70,7 @@ def read_branch(lines: dict[tuple[int, int], Line], node: Node) -> tuple[int, in
     """The sign of v, and gamma."""
     parts = node.record("sign", "gamma")
     key = SIGNS[parts["sign"].text("+", "-")], SIGNS[parts["gamma"].text("+", "-")]
-    if key not in lines:
-        raise node.reject("a branch that is better than zero for some lambda")
+    node.require(key in lines, "a branch that is better than zero for some lambda")
     return key
 
 

@@ -5,7 +5,8 @@ FORMAT.md has the argument. Everything is said of every residual in the ball |r 
 
 from __future__ import annotations
 
-from verify.classes import Ball, read_class
+from verify.ball import Ball
+from verify.classes import read_class
 from verify.facts import DUAL, MULTIPLIERS, PATTERNS, VALUE, Facts
 from verify.masses import KEYS, check_set
 from verify.outs import check_outs

@@ -15,8 +15,8 @@ from functools import cached_property
 
 from flint import fmpq, fmpq_mat
 
+from verify.ball import Ball, Class
 from verify.bounds import column, matrix, rational, root_above, rows, vector
-from verify.classes import Ball, Class
 from verify.cover.around import check_around
 from verify.facts import LAMBDA_MAX, PATH, PATTERNS, Facts, proved
 from verify.lifted import Set, check_inverse, check_lifted
@@ -51,7 +51,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Piece:
+class Piece(Moving):
     """lo <= lambda <= hi; |s(eta) - s(tau)| <= R, and W Q = I up to row sums `beta` < 1 for the true outputs Q.
 
     `ball` has its radius around s_0, or around s(-1) and s(1), for lambda = 1; `longest` is the largest |W_i|;
@@ -61,11 +61,6 @@ class Piece:
     lo: Fraction
     hi: Fraction
     frame: Frame
-    ball: Ball
-    S: fmpq_mat
-    alpha: list[Vector]
-    classes: list[Class]
-    R: Fraction
     entries: list[Node]
     found: Set
     lifted: bool
@@ -117,8 +112,7 @@ def check_path(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless each piece is a proof; whether they cover [lo, hi], at least up to lambda_max, is told."""
     fields = node.record("lo", "hi", "pieces")
     lo, hi = fields["lo"].number(), fields["hi"].number()
-    if not 0 < lo < hi:
-        raise node.reject("0 < lo < hi", f"lo = {show(lo)}, hi = {show(hi)}")
+    node.require(0 < lo < hi, "0 < lo < hi", f"lo = {show(lo)}, hi = {show(hi)}")
     largest_squared = facts.get(LAMBDA_MAX)
     reached, complete, unique, several = lo, True, True, None
     pieces = [check_piece(problem, facts.get(PATTERNS), entry) for entry in fields["pieces"].array()]
@@ -138,11 +132,9 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piec
     names = ("lo", "hi", "s", "classes", "weights", "multipliers", "out", "inverse", "radius")
     fields = node.record(*names, optional=("lifted",))
     lo, hi = fields["lo"].number(), fields["hi"].number()
-    if not 0 < lo <= hi:
-        raise node.reject("0 < lo <= hi", f"lo = {show(lo)}, hi = {show(hi)}")
+    node.require(0 < lo <= hi, "0 < lo <= hi", f"lo = {show(lo)}, hi = {show(hi)}")
     s = [row.vector(problem.n) for row in fields["s"].array()]
-    if not 1 <= len(s) <= MOST_COEFFICIENTS:
-        raise fields["s"].reject(f"1 to {MOST_COEFFICIENTS} coefficients", str(len(s)))
+    fields["s"].require(1 <= len(s) <= MOST_COEFFICIENTS, f"1 to {MOST_COEFFICIENTS} coefficients", str(len(s)))
     radius = fields["radius"].number()
     S = matrix(s, problem.n).transpose()
     centres = ends(S)
@@ -154,8 +146,7 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piec
     frame = Frame(problem, (1 / lo + 1 / hi) / 2, (1 / lo - 1 / hi) / 2)
     alpha = [entry.vector(len(s)) for entry in fields["weights"].array(len(classes))]
     R, rho, miss = tube(frame, S, classes, alpha, fields["weights"])
-    if rho > radius:
-        raise fields["radius"].reject(f"a radius >= {show(rho)}", show(radius))
+    fields["radius"].require(rho <= radius, f"a radius >= {show(rho)}", show(radius))
     for class_, entry in zip(classes, fields["classes"].array(), strict=True):
         check_concave(ball, S, class_, R, entry)
     for one, bound, out in zip(balls, bounds, outs, strict=True):
@@ -163,12 +154,12 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piec
             check_around(one, classes, bound)
         else:
             check_outs(one, patterns, classes, bound, out)
-    moving = Moving(ball, S, classes, alpha, R, miss)
-    known = Piece(lo, hi, frame, ball, S, alpha, classes, R, fields["classes"].array(), Set(0, unique=True), False)
+    point = Set(0, unique=True)
+    known = Piece(ball, S, classes, alpha, R, miss, lo, hi, frame, fields["classes"].array(), point, lifted=False)
     if "lifted" in fields:
-        return replace(known, found=check_lifted(moving, fields["inverse"], fields["lifted"]), lifted=True)
+        return replace(known, found=check_lifted(known, fields["inverse"], fields["lifted"]), lifted=True)
     W = tuple(row.vector(problem.n) for row in fields["inverse"].array(len(classes)))
-    beta = check_inverse(moving, W, classes, fields["inverse"])
+    beta = check_inverse(known, W, classes, fields["inverse"])
     return replace(known, longest=max((root_above(square(row)) for row in W), default=Fraction(0)), beta=beta)
 
 
@@ -190,8 +181,7 @@ def tube(
         room = add([Fraction(1)], [-x for x in length_squared(V)])
         if not never_negative(room):
             raise node.reject(f"|v| <= 1 on the piece for class {a}", f"1 - |v|^2 >= {show(at_least(room))}")
-        if not never_negative(alpha_a):
-            raise node.item(a).reject("a weight that stays >= 0 on the piece")
+        node.item(a).require(never_negative(alpha_a), "a weight that stays >= 0 on the piece")
         E -= times_columns(alpha_a, class_.B * V, 2 * size - 1)
         slack = add(slack, multiply(alpha_a, room))
     R = root_above(max(at_most(add(length_squared(E), slack)), Fraction(0)))
@@ -207,4 +197,4 @@ def ends(S: fmpq_mat) -> list[Vector]:
     return [vector(S * powers) for powers in signs][: S.ncols()]
 
 
-RULE = Rule((PATH,), check_path, listed=True, may=(LAMBDA_MAX,))
+RULE = Rule((PATH,), check_path, listed=True)

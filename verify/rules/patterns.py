@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from verify.count import count_sets
 from verify.errors import bounded
 from verify.facts import PATTERNS, Facts, proved
-from verify.patterns import Patterns, bit_text, integer_vectors, mask_of, rows_text
+from verify.patterns import Patterns, bit_text, integer_vectors, rows_text
 from verify.problem import Problem, cleared
 from verify.restricted import Restricted, Subspaces, primitive, rank
 from verify.rules import Rule
 from verify.signs import Signs
-from verify.text import Node, describe, describe_indices
+from verify.text import Node, describe, describe_indices, mask_of
 
 MOST_BITS = 2**34  # in all patterns, and in all sets of parallel rows
 
@@ -45,8 +45,7 @@ def check_group(space: Restricted, node: Node, signs: Signs, listed: dict[int, i
     fields = node.record("flat", "circuits", "witnesses")
     n = len(signs.rows)
     flat = mask_of(fields["flat"].ascending(n))
-    if flat != space.flat:
-        raise fields["flat"].reject(f"a flat, here {rows_text(space.flat)}", rows_text(flat))
+    fields["flat"].require(flat == space.flat, f"a flat, here {rows_text(space.flat)}", rows_text(flat))
     circuits = [check_circuit(space, circuit, n) for circuit in fields["circuits"].array()]
     witnesses = fields["witnesses"]
     bounded((len(listed) + witnesses.length()) * n, MOST_BITS, "bits of patterns", witnesses.place)
@@ -87,8 +86,7 @@ def check_count(space: Restricted, circuits: list[tuple[int, ...]], witnesses: N
 def check_covers(spaces: Subspaces, circuits: list[tuple[int, ...]], listed: Patterns, node: Node) -> None:
     """Every dependent flat has a cover, 1 on it, whose witness vanishes only there; so no group is missing."""
     numbers = [entry.index(len(listed.masks)) for entry in node.array()]
-    if len(set(numbers)) != len(numbers):
-        raise node.reject("each index once", describe_indices(tuple(numbers)))
+    node.require(len(set(numbers)) == len(numbers), "each index once", describe_indices(tuple(numbers)))
     everything = (1 << spaces.n) - 1
     for number, mask in enumerate(listed.masks[: listed.open_cells]):
         if mask == everything:

@@ -7,8 +7,8 @@ and g within the errors.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,11 +16,11 @@ from flint import fmpq
 
 from verify.bounds import fraction, rational
 from verify.facts import NEURONS, POLYTOPE, SET, SHORTEST, Facts, proved
-from verify.field_system import FieldSystem, field_rank, field_restricted, field_tableau
+from verify.field_system import FieldSystem, Rows, field_system, reduce
 from verify.problem import Problem
 from verify.rules import Rule
-from verify.shortest import Shortest, check_shortest
-from verify.solutions import System, lifted, weights
+from verify.shortest import Shortest, check_shortest, weights
+from verify.solutions import OptimalSet, System, lifted
 from verify.system import MOST_BITS, chosen, on_grid, restricted, tableau
 from verify.text import Node, Vector
 
@@ -67,14 +67,12 @@ def check_polytope(system: System, node: Node, support: tuple[int, ...] | None =
     to be the only one; if it is the only basis, too, the classes outside of it are left aside."""
     fields = node.record("bits", "tilt", "bases", "vertices", "edges", "min_norm")
     bits = fields["bits"].index(MOST_BITS + 1)
-    if system.exact and bits:
-        raise fields["bits"].reject("0, because the polytope is known exactly")
+    fields["bits"].require(not system.exact or not bits, "0, because the polytope is known exactly")
     if support is not None and fields["bases"].value == [list(support)]:
         system = field_restricted(system, support) if isinstance(system, FieldSystem) else restricted(system, support)
     short = system if system.exact else on_grid(system, bits)
     tilt = fields["tilt"].vector(system.rows)
-    if any(c <= 0 for c in tilt):
-        raise fields["tilt"].reject("positive numbers")
+    fields["tilt"].require(all(c > 0 for c in tilt), "positive numbers")
     points, errors, edges = walk(short, tilt, read_bases(system, fields["bases"]), fields["bases"])
     vertices = tuple(tuple(system.names[a] for a in support) for support in points)
     if tuple(entry.ascending(system.total) for entry in fields["vertices"].array()) != vertices:
@@ -93,11 +91,6 @@ def check_polytope(system: System, node: Node, support: tuple[int, ...] | None =
     return Polytope(vertices, edges, system.total, numbers, rank, shortest, named, tuple(errors))
 
 
-def rank_of(system: System, columns: list[int]) -> int:
-    """The rank of some columns of F."""
-    return field_rank(system, columns) if isinstance(system, FieldSystem) else int(chosen(system, columns).rank())
-
-
 def read_bases(system: System, node: Node) -> dict[Basis, Node]:
     """The listed bases as columns of F, one or more, each once, with as many columns as F has rows."""
     column_of = {name: a for a, name in enumerate(system.names)}
@@ -107,8 +100,7 @@ def read_bases(system: System, node: Node) -> dict[Basis, Node]:
         if len(basis) != system.rows or -1 in basis or basis in bases:
             raise entry.reject(f"{system.rows} classes that can be active, and each set of them once")
         bases[basis] = entry
-    if not bases:
-        raise node.reject("at least one basis")
+    node.require(bases, "at least one basis")
     return bases
 
 
@@ -130,10 +122,8 @@ def walk(
             points[tuple(point)] = point
             errors.append(fraction(corner.error))
         numbers[basis] = number.setdefault(tuple(point), len(number))
-    pairs = {
-        tuple(sorted((numbers[a], numbers[b]))) for a, b in pivots(system, bases, node) if numbers[a] != numbers[b]
-    }
-    return points, errors, tuple(sorted((i, j) for i, j in pairs))
+    ends = ((numbers[a], numbers[b]) for a, b in pivots(system, bases, node))
+    return points, errors, tuple(sorted({(min(pair), max(pair)) for pair in ends if pair[0] != pair[1]}))
 
 
 def pivots(system: System, bases: Iterable[Basis], node: Node) -> Iterator[tuple[Basis, Basis]]:
@@ -144,9 +134,7 @@ def pivots(system: System, bases: Iterable[Basis], node: Node) -> Iterator[tuple
         for place in range(len(basis)):
             ridges.setdefault(basis[:place] + basis[place + 1 :], []).append(basis)
     for basis in bases:
-        beside = {other for place in range(len(basis)) for other in ridges[basis[:place] + basis[place + 1 :]]} - {
-            basis
-        }
+        beside = {other for place in range(len(basis)) for other in ridges[basis[:place] + basis[place + 1 :]]}
         missing = set(range(len(system.names))).difference(basis, *beside)
         if missing:
             names = [system.names[a] for a in basis], system.names[min(missing)]
@@ -176,8 +164,7 @@ def read_corner(system: System, basis: Basis, tilt: dict[int, Fraction], node: N
     spans: Row = [sum((abs(m) * e for m, e in zip(row, F_error, strict=True) if e), zero) for row in inverse]
     moves: Row = [sum((abs(m) * e for m, e in zip(row, g_error, strict=True) if e), zero) for row in inverse]
     h: Scalar = max(spans, default=zero)
-    if size * h >= 1:
-        raise node.reject("a basis that the errors cannot make singular")
+    node.require(size * h < 1, "a basis that the errors cannot make singular")
     left: Scalar = 1 - size * h
     x: Row = [row[0] for row in rows]
     x_error: Scalar = (max(moves, default=zero) + (h * sum(map(abs, x), zero) if h else zero)) / left
@@ -193,16 +180,50 @@ def read_corner(system: System, basis: Basis, tilt: dict[int, Fraction], node: N
         if h and b not in basis:
             T: Row = [row[1 + b] for row in rows]
             z_error += rational(c) * h * (1 + sum(map(abs, T), zero)) / left
-    if any(z[i] <= z_error for i in zeros):
-        raise node.reject("a tilt that makes the weights positive that are 0")
+    node.require(all(z[i] > z_error for i in zeros), "a tilt that makes the weights positive that are 0")
     return Corner(x, x_error, zeros)
+
+
+def field_restricted(system: FieldSystem, columns: tuple[int, ...]) -> FieldSystem:
+    """The system in the weights of some classes, where all others are known to be 0."""
+    rows = list(zip(*system.left, strict=True))
+    return replace(field_system([rows[a] for a in columns], system.right), names=columns, total=system.total)
+
+
+def field_tableau(system: FieldSystem, basis: Sequence[int]) -> Rows | None:
+    """F_B^-1 [g | F], row by row; None if F_B, which has as many columns as rows, is singular."""
+    rows = [[*(row[a] for a in basis), right, *row] for row, right in zip(system.left, system.right, strict=True)]
+    if len(reduce(rows, len(basis))) < len(basis):
+        return None
+    return [row[len(basis) :] for row in rows]
+
+
+def rank_of(system: System, columns: Sequence[int]) -> int:
+    """The rank of the given columns of F."""
+    if not isinstance(system, FieldSystem):
+        return int(chosen(system, columns).rank())
+    return len(reduce([[row[a] for a in columns] for row in system.left], len(columns)))
 
 
 def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     """The polytope, its shortest point, and which neurons some solution uses: those of all vertices."""
-    polytope = check_polytope(weights(problem, facts[SET], node), node, facts[SET].support)
-    said = proved(POLYTOPE, polytope).plus(NEURONS, facts[NEURONS].used_by(polytope.used))
+    polytope = check_polytope(weights(problem, facts[SET], node), node, support_of(facts[SET]))
+    said = proved(POLYTOPE, polytope).plus(NEURONS, used_by(facts[NEURONS], polytope.used))
     return said if polytope.shortest is None else said.plus(SHORTEST, polytope.shortest)
+
+
+def support_of(found: OptimalSet) -> tuple[int, ...] | None:
+    """The neurons of the only solution of an exact set; None if there are more."""
+    if not found.exact or found.dimension:
+        return None
+    return tuple(a for a, neuron in enumerate(found.neurons) if neuron.active)
+
+
+def used_by(found: OptimalSet, used: Sequence[int]) -> OptimalSet:
+    """The same where the neurons that some solution uses are known: those of all vertices (`exact_set`)."""
+    if not found.exact:
+        return found
+    return replace(found, neurons=tuple(replace(one, active=a in used) for a, one in enumerate(found.neurons)))
 
 
 RULE = Rule((POLYTOPE, SHORTEST), check, rests=(SET,), sharpens=(NEURONS,), applies=lifted)

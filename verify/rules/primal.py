@@ -35,15 +35,12 @@ def check_primal(problem: Problem, facts: Facts, node: Node) -> Facts:
     for neuron in neurons:
         fields = neuron.record(first, "w", "norm")
         output, w = neuron_output(problem, facts, fields[first], fields["w"])
-        if not any(w):
-            raise fields["w"].reject("a vector other than zero")
+        fields["w"].require(any(w), "a vector other than zero")
         norm = fields["norm"].number()
         length = problem.length_squared(w)
-        if norm < 0 or norm**2 < length:
-            raise fields["norm"].reject(f"norm >= |w|, |w|^2 = {show(length)}", show(norm))
+        fields["norm"].require(norm >= 0 and norm**2 >= length, f"norm >= |w|, |w|^2 = {show(length)}", show(norm))
         if problem.model == "cgl":
-            if fields["block"].value in blocks:
-                raise fields["block"].reject("each block at most once")
+            fields["block"].require(fields["block"].value not in blocks, "each block at most once")
             blocks.add(fields["block"].value)
         fit = [a + b for a, b in zip(fit, output, strict=True)]
         penalty += norm
@@ -64,4 +61,4 @@ def neuron_output(problem: Problem, facts: Facts, first: Node, vector: Node) -> 
     return block_output(problem, first.index(len(problem.groups)), vector)
 
 
-RULE = Rule((PRIMAL,), check_primal, may=(PATTERNS,), applies=everywhere)
+RULE = Rule((PRIMAL,), check_primal, applies=everywhere)

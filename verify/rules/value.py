@@ -46,8 +46,7 @@ def check_value(problem: Problem, facts: Facts, node: Node) -> Facts:
 
 def read_gap(node: Node) -> Fraction:
     """The relative gap that was asked for."""
-    if not 0 <= (gap := node.number()) < 1:
-        raise node.reject("a gap from 0 to less than 1: everything is optimal up to 1")
+    node.require(0 <= (gap := node.number()) < 1, "a gap from 0 to less than 1: everything is optimal up to 1")
     return gap
 
 

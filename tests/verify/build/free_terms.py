@@ -9,7 +9,7 @@ from tests.verify.build import plain
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.build.plain import Case
 from tests.verify.cover.plant import STREAMS, one_class, packed, tie
-from verify.problem import ELASTIC
+from verify.variants import ELASTIC
 
 
 def hinge() -> Case:

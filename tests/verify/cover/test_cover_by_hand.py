@@ -16,7 +16,7 @@ import pytest
 from tests.verify.cover.plant import tree, value_at
 from tests.verify.oracle.brute import mat, vec
 from verify import Declined, Rejected
-from verify.classes import Ball
+from verify.ball import Ball
 from verify.cover.faces import face_leaf, is_tip, meeting, on_face
 from verify.cover.lines import Coarse, Lines, Weights, coarse, lines_of, root_above, weights_of
 from verify.cover.strict import MOST_COLUMNS, check_strict, dominates, shifted

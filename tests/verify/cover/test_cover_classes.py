@@ -8,7 +8,8 @@ import pytest
 
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
-from verify.classes import Ball, Class, read_relu
+from verify.ball import Ball, Class
+from verify.classes import read_relu
 from verify.problem import Problem
 from verify.text import Node
 

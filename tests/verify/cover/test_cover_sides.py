@@ -13,8 +13,8 @@ from tests.verify.corpus.rejected_cases import changed
 from tests.verify.cover.along import PIECE, corner_path
 from tests.verify.cover.sides import CASES, LEFT, RIGHT, WRONG, sides
 from tests.verify.oracle.brute import mat, vec
+from verify.ball import Ball, Class
 from verify.bounds import column
-from verify.classes import Ball, Class
 from verify.cover import around, check
 from verify.cover.around import check_around, region
 from verify.cover.check import Cover, check_cover

@@ -25,16 +25,13 @@ def check_elastic(problem: Problem, facts: Facts, node: Node) -> Facts:
     for entry in fields["excess"].array():
         block, length = entry.array(2)
         b, s = block.index(len(problem.groups)), length.number()
-        if longer and b <= max(longer):
-            raise block.reject("blocks in ascending order")
-        if s <= problem.lam:
-            raise length.reject(f"a length > lambda = {show(problem.lam)}")
+        block.require(not longer or b > max(longer), "blocks in ascending order")
+        length.require(s > problem.lam, f"a length > lambda = {show(problem.lam)}")
         longer[b] = (s, length)
     for b, entry in enumerate(entries):
         squared = square(pushed(problem, theta, b, entry))
         s, place = longer.get(b, (problem.lam, entry))
-        if squared > s**2:
-            raise place.reject(f"|X_b'theta - K_b rho|^2 <= {show(s**2)} for block {b}", show(squared))
+        place.require(squared <= s**2, f"|X_b'theta - K_b rho|^2 <= {show(s**2)} for block {b}", show(squared))
     cost = sum(((s - problem.lam) ** 2 for s, _ in longer.values()), Fraction(0)) / (2 * problem.delta)
     return proved(DUAL, Dual(theta, cost))
 

@@ -15,6 +15,7 @@ from verify.problem import Problem
 from verify.rules import Rule, everywhere
 from verify.rules.value import Value, read_gap
 from verify.text import Node, show
+from verify.variants import check_chances
 
 BITS = 400
 ONE = 1 << BITS
@@ -27,13 +28,10 @@ def check_logistic(problem: Problem, facts: Facts, node: Node) -> Facts:
     lower, upper = fields["lower"], fields["upper"]
     gap, low, high = read_gap(fields["gap"]), lower.number(), upper.number()
     primal = facts[PRIMAL]
+    check_chances(problem, facts[DUAL].theta, lower)
     chances = [y_k * t_k for y_k, t_k in zip(problem.y, facts[DUAL].theta, strict=True)]
-    for k, a in enumerate(chances):
-        if not 0 <= a <= 1:
-            raise lower.reject(f"0 <= y_k theta_k <= 1 at row {k}", show(a))
     entropy = Fraction(sum(entropy_of(a)[0] for a in chances), ONE)
-    if low > entropy:
-        raise lower.reject("lower <= sum H(y_k theta_k)", f"{show(low)} > {show(entropy)}")
+    lower.require(low <= entropy, "lower <= sum H(y_k theta_k)", f"{show(low)} > {show(entropy)}")
     scores = [y_k * f_k for y_k, f_k in zip(problem.y, primal.fit, strict=True)]
     value = Fraction(sum(loss_of(s)[1] for s in scores), ONE) + problem.lam * primal.penalty
     if high < value:

@@ -1,0 +1,76 @@
+"""Variants of the plain problem: delta > 0, the logistic loss, and free terms of a ReLU network, columns whose
+coefficients are not penalised and biases that no norm sees; what they ask of a dual point."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from verify.problem import OBJECTIVE, Problem, dot
+from verify.text import Fields, Node, Vector, show
+
+ELASTIC = "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"
+LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
+FREE = ("output-bias", "biases", "skip")
+
+
+def with_variants(problem: Problem, fields: Fields) -> Problem:
+    """The problem with its objective, `delta` if that is the elastic one, and its free terms."""
+    objective = fields["objective"].text(OBJECTIVE, ELASTIC, LOGISTIC)
+    fields["objective"].require(("delta" in fields) == (objective == ELASTIC), "delta with the elastic objective only")
+    if objective == ELASTIC:
+        problem = replace(problem, delta=fields["delta"].number())
+        fields["delta"].require(problem.delta > 0, "delta > 0")
+    if objective == LOGISTIC:
+        problem = replace(problem, logistic=True)
+        fields["y"].require(all(abs(y_k) == 1 for y_k in problem.y), "labels 1 and -1")
+    return with_free_terms(problem, fields["free"]) if "free" in fields else problem
+
+
+def with_free_terms(problem: Problem, node: Node) -> Problem:
+    """The problem with the terms of `free`, some of FREE in that order: ones (biases bring them: a neuron without
+    weights is constant), and for a skip connection the columns of Z."""
+    names = tuple(entry.text(*FREE) for entry in node.array())
+    if not names or names != tuple(name for name in FREE if name in names):
+        raise node.reject(f"some of {', '.join(FREE)}, in this order")
+    if problem.model != "relu" or problem.patterns is not None or problem.delta:
+        raise node.reject("free terms with ReLU networks over all patterns and delta = 0 only")
+    biases = "biases" in names
+    if biases and any(row[-1] != 1 for row in problem.Z):
+        raise node.reject("biases only where the last column of Z is ones")
+    constant = ((Fraction(1),) * problem.n,) if biases or "output-bias" in names else ()
+    outputs = (*constant, *(zip(*problem.Z, strict=True) if "skip" in names else ()))
+    return replace(problem, free=names, biases=biases, outputs=outputs)
+
+
+def check_orthogonal(problem: Problem, theta: Vector, node: Node) -> None:
+    """Reject unless theta is orthogonal to the columns with free coefficients."""
+    for j, column in enumerate(problem.outputs):
+        node.require(not (total := dot(column, theta)), f"theta orthogonal to the free column {j}", show(total))
+
+
+def check_chances(problem: Problem, theta: Vector, node: Node) -> None:
+    """Reject unless the loss has a dual value at theta: the logistic one has it where 0 <= y_k theta_k <= 1."""
+    for k, (y_k, t_k) in enumerate(zip(problem.y, theta, strict=True)):
+        if problem.logistic:
+            node.require(0 <= y_k * t_k <= 1, f"0 <= y_k theta_k <= 1 at row {k}", show(y_k * t_k))
+
+
+def check_point(problem: Problem, theta: Vector, node: Node) -> None:
+    """Both."""
+    check_orthogonal(problem, theta, node)
+    check_chances(problem, theta, node)
+
+
+def under(problem: Problem) -> str:
+    """What a claim's truth needs besides the data and lambda."""
+    parts = ["gated networks"] if problem.model == "gated" else []
+    if problem.patterns is not None:
+        parts.append(f"over the {len(problem.patterns)} listed pattern{'s' * (len(problem.patterns) > 1)} only")
+    if problem.free:
+        parts.append(f"with these terms free of penalty: {', '.join(problem.free)}")
+    if problem.delta:
+        parts.append(f"with delta = {show(problem.delta)}")
+    if problem.logistic:
+        parts.append("for the logistic loss")
+    return ", ".join(parts)
