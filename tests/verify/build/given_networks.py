@@ -27,6 +27,7 @@ from relu_cert.network.compare import own_problem
 from relu_cert.network.examine import compare, examine
 from relu_cert.network.trained import Origin
 from relu_cert.network.record import network_certificate
+from relu_cert.prove.polytope.polytope import Unlisted
 from relu_cert.report.progress import Progress
 from tests.variants.stated import optimal_value
 from tests.verify.oracle import brute
@@ -152,7 +153,7 @@ def certified(planted: Planted, raw: bytes) -> str:
     network = TrainedNetwork(mat(planted.W1), vec(*planted.w2), b2=Fraction(planted.b2))
     facts = find_facts(network_problem(data, "relu", QUIET), LambdaChoice(value=lam), Fraction(1, 10**9), QUIET)
     if not planted.listed:
-        facts = replace(facts, polytope=None, unlisted="the vertices are left out")
+        facts = replace(facts, vertices=Unlisted("the vertices are left out"))
     found = examine(network, data.Z, data.y, lam)
     own = find_facts(own_problem(found.neurons, data.Z, data.y), LambdaChoice(value=lam), Fraction(1, 10**9), QUIET)
     comparison = compare(found, facts, own)
