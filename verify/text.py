@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from decimal import ROUND_DOWN, Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -38,11 +38,12 @@ def integer(digits: str) -> int:
 
 def show(x: Fraction | int) -> str:
     """A number for a reader: exact where it is short, else its first twelve digits."""
-    p, q = int(x.numerator), int(x.denominator)
+    p, q = abs(int(x.numerator)), int(x.denominator)
     if max(p.bit_length(), q.bit_length()) <= 80:
         return str(x)
-    digits = Context(12, ROUND_DOWN).divide(Decimal(p), Decimal(q))
-    return f"about {digits:.11e}".replace("e+", "e")
+    shift = (q.bit_length() - p.bit_length()) * 30103 // 100000 + 14
+    digits = str(p * 10 ** max(0, shift) // (q * 10 ** max(0, -shift)))
+    return f"about {'-' if x < 0 else ''}{digits[0]}.{digits[1:12]}e{len(digits) - 1 - shift}"
 
 
 def describe(value: Any) -> str:
@@ -95,8 +96,7 @@ class Node:
 
     def array(self, length: int | None = None) -> list[Node]:
         """An array, of the given length if there is one."""
-        if length not in (None, self.length()):
-            raise self.reject(f"an array of {length}")
+        self.require(length in (None, self.length()), f"an array of {length}")
         return [Node(value, self, k) for k, value in enumerate(self.value)]
 
     def length(self) -> int:

@@ -88,11 +88,18 @@ def closure(claim: str, ground: Iterable[str]) -> tuple[dict[str, int], list[str
 
 
 def later(files: Iterable[str]) -> list[str]:
-    """The files that these load in a function, if at all."""
-    trees = (ast.walk(ast.parse((ROOT.parent / name).read_text())) for name in files)
-    inner = [node for tree in trees for one in tree if isinstance(one, ast.FunctionDef) for node in ast.walk(one)]
-    found = {path.relative_to(ROOT.parent).as_posix() for name in loaded_by(inner) if (path := file_of(name))}
-    return sorted(found.difference(files))
+    """The files that these load in a function, if at all, and those that these load."""
+    known = {*files}
+    pending = [*known]
+    while pending:
+        tree = ast.parse((ROOT.parent / pending.pop()).read_text())
+        inner = (node for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) for node in ast.walk(one))
+        names = [*loaded_by([*tree.body, *inner])]
+        paths = map(file_of, [*names, *(name.rpartition(".")[0] for name in names)])
+        new = {path.relative_to(ROOT.parent).as_posix() for path in paths if path} - known
+        known |= new
+        pending += new
+    return sorted(known.difference(files))
 
 
 def loaded_by(statements: Iterable[ast.AST]) -> Iterator[str]:

@@ -276,6 +276,8 @@ def test_show_is_short_and_true() -> None:
     assert show(Fraction(-3, 7)) == "-3/7"
     assert show(Fraction(10**40, 3)) == "about 3.33333333333e39"
     assert show(Fraction(-2, 3 * 10**50)) == "about -6.66666666666e-51"
+    assert show(Fraction(1 << 3_400_000)) == "about 9.66623915794e1023501"
+    assert show(Fraction(1, 1 << 3_400_000)) == "about 1.03452851068e-1023502"
     for exponent in range(-60, 60):
         x = Fraction(10) ** exponent * Fraction(3**60, 3**60 + 1)
         words = show(x)

@@ -93,7 +93,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_sample_is_noticed() -> None:
     """Ten changes of the bounds on optimal weights, drawn at random: the tests by hand notice them."""
-    ran = run("verify/network/weights_set.py", "--sample", "10", "--seed", "5", "--tests", *BY_HAND)
+    ran = run("verify/network/weights_set.py", "--sample", "10", "--seed", "2", "--tests", *BY_HAND)
     assert ran.returncode == 0, ran.stdout
     assert "of 10 tried" in ran.stdout
 
