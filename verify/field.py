@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import total_ordering
 from math import lcm
 
-from flint import fmpq, fmpq_poly
+from flint import fmpq, fmpq_poly, fmpz
 
 from verify.bounds import rational
 from verify.problem import cleared
@@ -21,7 +21,7 @@ from verify.text import Node
 
 MOST_DEGREE = 16
 FIRST_BITS, NARROW_BITS, MOST_BITS = 256, 1024, 4096
-Rational = int | Fraction | fmpq
+Rational = int | Fraction | fmpq | fmpz
 
 
 @dataclass
@@ -125,7 +125,7 @@ class Number:
         return self.sign() != 0
 
     def __eq__(self, x: object) -> bool:
-        if not isinstance(x, Number | int | Fraction | fmpq):
+        if not isinstance(x, Number | int | Fraction | fmpq | fmpz):
             return NotImplemented
         return (self - x).sign() == 0
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from flint import fmpq_mat, fmpq_poly
+from flint import fmpq_mat, fmpq_poly, fmpz
 
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
@@ -638,6 +638,10 @@ def test_signs_of_numbers() -> None:
     same = field.number(vec(0, 1))
     assert t * t == 2 and 1 - t == -(t - 1) and t > 1 and t >= same and t <= same and not t < same and not t > same
     assert Number(field, fmpq_poly([0, 1])) / t == 1 and t / 2 * 2 == t
+    one = t / t
+    assert one >= fmpz(1) and one <= fmpz(1) and not one > fmpz(1) and not one < fmpz(1)
+    with pytest.raises(TypeError):
+        bool(one > "1")
     with pytest.raises(ZeroDivisionError):
         t / field.number(())
 
