@@ -82,8 +82,14 @@ def relu_class(ball: Ball, fields: Fields) -> tuple[Class, Face]:
     face = read_face(ball.problem.Z, ball.problem.d, ball.planes, fields)
     zeros = mask_of(k for c in face.kinks for k in ball.planes[c].a)
     fields["kinks"].require(not zeros & D, "hyperplanes of rows where the pattern is 0")
+    if ball.problem.biases:
+        from verify.cover.prisms import of_weights, on_hyperplane
+
+        fields["pattern"].require((D | zeros) + 1 < 1 << ball.problem.n, "a neuron that is off at some row")
+        face = on_hyperplane(face, fields["basis"])
     B = on_rows(ball.Z, D) * face.P
     check_idle(ball.problem.Z, face, B, fields["idle"])
+    B = of_weights(B) if ball.problem.biases else B
     key = SIGNS[fields["sign"].text("+", "-")], D
     return Class(key, face.kinks, zeros, B, ball.zeta_squared, face), face
 

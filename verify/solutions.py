@@ -78,7 +78,7 @@ Check = Callable[[Problem, Facts, "Node"], OptimalSet]
 
 def lifted(problem: Problem) -> bool:
     """The plain problem, perhaps with free columns: these are a lift of it."""
-    return not (problem.delta or problem.logistic or problem.biases)
+    return not (problem.delta or problem.logistic)
 
 
 def set_rule(check: Check, by: Fact[Any] = MULTIPLIERS, applies: Applies = plain) -> Rule:

@@ -79,7 +79,7 @@ def optimum_with_free_terms(
     found = _found(Question(problem, network, columns, lam, task, tell), gap, replace(limits, seconds=until.left))
     point = _point(problem, network, columns, found.neurons, task)
     dual = _dual(Question(problem, network, columns, lam, task, tell), found, point, until)
-    single = not task.logistic and "biases" not in problem.free
+    single = not task.logistic and (network.all is None or not task.biases)
     reason = INTERRUPTED if interrupted() else found.reason if single else LOGISTIC if task.logistic else BIASES
     if task.logistic:
         return replace(enclosed_facts(problem, lam, top, point, dual, gap), optimal_set=Unknown(reason))

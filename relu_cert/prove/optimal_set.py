@@ -33,7 +33,7 @@ from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
 from relu_cert.problem.blocks import widest_squared
 from relu_cert.problem.problem import Patterned, Problem
 from relu_cert.prove.candidates import find_candidates
-from relu_cert.prove.classes import Ball, ClassMap, class_map, frobenius_squared, projector
+from relu_cert.prove.classes import Ball, ClassMap, class_map, projector, size_squared
 from relu_cert.prove.definite import floats, stretch, upper_length
 from relu_cert.prove.facts import BallSet, Facts, NeuronClass
 from relu_cert.prove.grid import on_grid
@@ -162,7 +162,7 @@ def _outputs(problem: Problem, maps: Sequence[ClassMap], ball: Ball) -> Outputs:
 def largest_squared(problem: Problem) -> Fraction:
     """A bound on |G_a| for every class: |Z|_F^2, or the largest |X_b|_F^2."""
     if problem.network is not None:
-        return frobenius_squared(problem.network.Z)
+        return size_squared(problem)
     return widest_squared(problem.blocks)
 
 

@@ -50,6 +50,7 @@ def elastic(problem: Problem, facts: Facts, node: Node) -> str:
 def convex_unique(problem: Problem, facts: Facts, node: Node) -> str:
     """A point, and for ReLU no neuron that can be active is zero on a row (it would lie in two blocks)."""
     said, kinked = unique(problem, facts, node), facts[SET].kinked
+    node.require(not problem.biases, "penalised biases: others can be added without weights")
     node.require(problem.model != "relu" or not kinked, "classes without kinks", f"{kinked} with kinks")
     return f"{said}{ALSO}"
 
