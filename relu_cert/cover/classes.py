@@ -21,7 +21,7 @@ from relu_cert.prove.proposed_faces import independent_rows, neuron_on_face
 from relu_cert.prove.unsettled import Unsettled
 
 SHORT = 10**6
-LEVEL = "a neuron that ties is zero at no row that counts, so that its bias can change at no cost"
+NO_WEIGHT = "a neuron that ties is zero only at rows of which the residual is zero"
 ON_A_FACE = "with free biases a neuron on a face where pieces bend up is not settled"
 
 
@@ -64,9 +64,10 @@ def _class(problem: Problem, weights: Weights, first: dict[int, int], tie: Tie, 
     short = {c: s.limit_denominator(SHORT) for c, s in shares.items()}
     sides = tuple((first[c], tie.side[c]) for c in weighty if weights.w[c] > 0)
     neuron = replace(neuron_on_face(Z, tie.xi, on, kinks, inside, short), sides=sides)
-    zeros = {k for k, c in enumerate(lines.line) if c in through}
-    if has_biases(problem) and (not neuron.basis or all(bit or k in zeros for k, bit in enumerate(on))):
-        raise Unsettled(LEVEL)
+    if has_biases(problem) and not kinks:
+        return neuron  # level: whether it keeps its pattern is seen when its bias is known
+    if has_biases(problem) and not neuron.basis:
+        raise Unsettled(NO_WEIGHT)
     if not is_stable(problem, neuron, ball):
         raise Unsettled("the face of a neuron is not settled")
     return neuron

@@ -117,8 +117,9 @@ def _class_map(problem: Problem, neuron: NeuronClass) -> ClassMap:
         X = problem.blocks[neuron.block].matrix
     rows = constraints(problem, neuron)
     P = projector([rows[k] for k in neuron.basis], X.ncols())
-    if has_biases(problem) and neuron.basis:
-        return ClassMap(X, P + last_column(P) * bias_row(P), biases=True)
+    if has_biases(problem):
+        G = P + last_column(P) * bias_row(P) if neuron.basis else P
+        return ClassMap(X, G, biases=True)
     return ClassMap(X, P, not neuron.basis)
 
 

@@ -33,10 +33,11 @@ from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
 from relu_cert.problem.blocks import widest_squared
 from relu_cert.problem.problem import Patterned, Problem
 from relu_cert.prove.candidates import find_candidates
-from relu_cert.prove.classes import Ball, ClassMap, class_map, projector, size_squared
+from relu_cert.prove.classes import Ball, ClassMap, class_map, has_biases, projector, size_squared
 from relu_cert.prove.definite import floats, stretch, upper_length
 from relu_cert.prove.facts import BallSet, Facts, NeuronClass
 from relu_cert.prove.grid import on_grid
+from relu_cert.prove.level import ORTHOGONAL, check_level, check_linear, level_classes, on_rows
 from relu_cert.prove.mixtures import mixtures
 from relu_cert.prove.split import Outputs, columns, length, with_split
 from relu_cert.prove.unsettled import Unsettled
@@ -52,9 +53,15 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
     problem, lam = facts.problem, facts.lam
     if any(dot(row, facts.dual.theta) for row in lift):
         raise ValueError("theta must be orthogonal to the lift")
+    if has_biases(problem):
+        check_linear(facts)
     ball = Ball(facts.dual.theta, facts.fit.radius_squared)
     candidates = find_candidates(problem, lam, facts.dual, ball)
     maps = [class_map(problem, neuron) for neuron in candidates.classes]
+    level = level_classes(problem, candidates.classes)
+    lift = (*lift, *(on_rows(candidates.classes[a]) for a in level))
+    if any(dot(row, facts.dual.theta) for row in lift):
+        raise Unsettled(ORTHOGONAL)
     if problem.free and not maps:
         raise Unsettled("no neuron ties: the free terms alone are optimal")
     groups = superclasses(maps, lift)
@@ -80,6 +87,9 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
         sigma, masses, error = _masses(problem, ball, lift, columns(outputs.Q, firsts), outputs.error)
     named = (candidates.classes, candidates.ties)
     plain = BallSet(lift, *named, groups, sigma, masses, error, (), out=candidates.out, mixed=mixed)
+    if level:
+        check_level(facts, plain, maps, outputs, level)
+        return replace(plain, level=len(level))
     if (not lift or problem.free) and len(groups) == len(maps):
         return plain
     if not all(mass > error for mass in masses):

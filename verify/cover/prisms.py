@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
-from flint import fmpq_mat
-
-from verify.ball import Face
 from verify.cover.lines import Row, root_above
 from verify.cover.tree import sign_cones
 from verify.problem import Problem, dot, square
@@ -39,20 +35,3 @@ def prisms(basis: Sequence[Row], height: int) -> Iterator[tuple[Row, ...]]:
         low, high = ([tuple(x + s * height * y for x, y in zip(g, e, strict=True)) for g in cone] for s in (-1, 1))
         for j in range(len(cone)):
             yield (*low[: j + 1], *high[j:])
-
-
-def on_hyperplane(face: Face, node: Node) -> Face:
-    """The face for the norm of the weights: its maximiser is G c0 with G = P + p p' / (1 - p.p) in the place of P, p the
-    last column of P, and the multipliers are -W c0 with W + (the last column of W) p' / (1 - p.p) in the place of W."""
-    P, W, d = face.P, face.W, face.P.nrows()
-    p = fmpq_mat(d, 1, [P[i, d - 1] for i in range(d)])
-    node.require(face.basis, "a row that is zero, which fixes the bias")
-    bias = p.transpose() * (1 / (1 - P[d - 1, d - 1]))
-    last = fmpq_mat(W.nrows(), 1, [W[i, d - 1] for i in range(W.nrows())])
-    return replace(face, P=P + p * bias, W=W + last * bias)
-
-
-def of_weights(B: fmpq_mat) -> fmpq_mat:
-    """B with zeros in the column of the bias, which the norm does not see."""
-    d = B.ncols()
-    return fmpq_mat(B.nrows(), d, [0 if i % d == d - 1 else x for i, x in enumerate(B.entries())])
