@@ -34,7 +34,7 @@ def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSe
     if problem.biases:
         from verify.cover.biases import check_level
 
-        lift, level = check_level(found, masses, delta, fields["masses"])
+        lift, level = check_level(found, masses, delta, fields)
     if problem.outputs and (found.lift != lift or found.mixed):
         raise fields["lift"].reject("the free columns, and no mixed class", "others")
     if (found.lift or len(found.members) < len(classes)) and not problem.outputs:

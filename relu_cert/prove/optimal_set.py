@@ -37,7 +37,8 @@ from relu_cert.prove.classes import Ball, ClassMap, class_map, has_biases, proje
 from relu_cert.prove.definite import floats, stretch, upper_length
 from relu_cert.prove.facts import BallSet, Facts, NeuronClass
 from relu_cert.prove.grid import on_grid
-from relu_cert.prove.level import ORTHOGONAL, check_level, check_linear, level_classes, on_rows
+from relu_cert.prove.level import DEPENDENT, LINEAR, ORTHOGONAL, check_level, level_classes, no_linear, rows_of_lift
+from relu_cert.prove.lifts import independent
 from relu_cert.prove.mixtures import mixtures
 from relu_cert.prove.split import Outputs, columns, length, with_split
 from relu_cert.prove.unsettled import Unsettled
@@ -53,15 +54,15 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
     problem, lam = facts.problem, facts.lam
     if any(dot(row, facts.dual.theta) for row in lift):
         raise ValueError("theta must be orthogonal to the lift")
-    if has_biases(problem):
-        check_linear(facts)
     ball = Ball(facts.dual.theta, facts.fit.radius_squared)
     candidates = find_candidates(problem, lam, facts.dual, ball)
     maps = [class_map(problem, neuron) for neuron in candidates.classes]
     level = level_classes(problem, candidates.classes)
-    lift = (*lift, *(on_rows(candidates.classes[a]) for a in level))
+    lift = (*lift, *rows_of_lift(candidates.classes, level))
     if any(dot(row, facts.dual.theta) for row in lift):
         raise Unsettled(ORTHOGONAL)
+    if level and len(independent(lift)) < len(lift):
+        raise Unsettled(DEPENDENT)
     if problem.free and not maps:
         raise Unsettled("no neuron ties: the free terms alone are optimal")
     groups = superclasses(maps, lift)
@@ -87,6 +88,8 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
         sigma, masses, error = _masses(problem, ball, lift, columns(outputs.Q, firsts), outputs.error)
     named = (candidates.classes, candidates.ties)
     plain = BallSet(lift, *named, groups, sigma, masses, error, (), out=candidates.out, mixed=mixed)
+    if has_biases(problem) and not level and not no_linear(facts):
+        raise Unsettled(LINEAR)
     if level:
         check_level(facts, plain, maps, outputs, level)
         return replace(plain, level=len(level))

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from verify.ball import Ball, Face
+from verify.ball import Face
 from verify.bounds import column, fraction, rational, root_above, vector
 from verify.problem import dot, square
 from verify.superclasses import Candidates, length
-from verify.text import Matrix, Node, Vector
+from verify.text import Fields, Matrix, Node, Vector, show
 
 
 def for_weights(face: Face, node: Node) -> Face:
@@ -33,35 +33,35 @@ def of_weights(B: fmpq_mat) -> fmpq_mat:
     return fmpq_mat(B.nrows(), d, [0 if i % d == d - 1 else x for i, x in enumerate(B.entries())])
 
 
-def check_linear(ball: Ball, moved: Fraction, node: Node) -> None:
-    """Reject unless no neuron that is on at all rows ties: |X'theta| + what the ball can change < lambda."""
-    theta = column(ball.theta)
-    node.require(length(of_weights(ball.Z).transpose() * theta) + moved < ball.problem.lam, "no linear neuron that ties")
-
-
-def check_level(found: Candidates, masses: Vector, delta: Fraction, node: Node) -> tuple[Matrix, int]:
-    """The lift, free columns and the rows of the level classes, whose number comes with it; rejected unless the bias
-    that the lift gives to each of these, up to its possible error, keeps the pattern."""
-    ball, problem = found.ball, found.ball.problem
+def check_level(found: Candidates, masses: Vector, delta: Fraction, fields: Fields) -> tuple[Matrix, int]:
+    """The lift, free columns and the rows of the level classes, whose number comes with it: all have weight, and the
+    bias that the lift gives to each keeps its pattern. Those that are on at all rows, *linear* ones, need no row and no
+    bias; rejected unless there is one, or none can tie."""
+    ball, problem, node = found.ball, found.ball.problem, fields["masses"]
+    n, theta = problem.n, column(ball.theta)
     level = [a for a, class_ in enumerate(found.classes) if not class_.kinks]
-    rows = [tuple(Fraction(found.classes[a].key[1] >> k & 1) for k in range(problem.n)) for a in level]
-    lift = (*problem.outputs, *rows)
+    bent = [a for a in level if found.classes[a].key[1] + 1 < 1 << n]
+    slope = length(of_weights(ball.Z).transpose() * theta) + root_above(ball.zeta_squared) * ball.R
+    fields["classes"].require(level != bent or slope < problem.lam, "a linear class, or no linear neuron that ties")
+    lift = (*problem.outputs, *(tuple(Fraction(found.classes[a].key[1] >> k & 1) for k in range(n)) for a in bent))
+    mass_of = {a: mass for group, mass in zip(found.members, masses, strict=True) for a in group}
     if not level or found.lift != lift:
         return lift, len(level)
-    node.require(len(found.members) == len(found.classes), "no two classes whose outputs differ by the lift")
+    node.require(all(mass_of.get(a, 0) > delta for a in level), f"a mass above {show(delta)} of every level class")
+    alone = (len(group) == 1 or not set(group) - set(level) | set(bent) & set(group) for group in found.members)
+    node.require(all(alone), "no two classes, but linear ones, whose outputs differ by the lift")
     rest = column(y_k - t_k for y_k, t_k in zip(problem.y, ball.theta, strict=True))
-    for q, mass in zip(found.outputs, masses, strict=True):
+    outputs = [found.outputs[group[0]] for group in found.members]
+    for q, mass in zip(outputs, masses, strict=True):
         rest -= q * rational(mass)
-    sizes = sum((length(q) for q in found.outputs), Fraction(0))
-    missed = ball.R + delta * sizes + (sum(map(abs, masses)) + len(masses) * delta) * found.moved
-    for j, a in enumerate(level, len(problem.outputs)):
-        class_, W_j = found.classes[a], fmpq_mat([found.W.tolist()[j]])
-        node.require(masses[a] > delta, "a level class with weight")
-        b = class_.key[0] * fraction((W_j * rest)[0, 0]) / masses[a]
-        off = (length(W_j) * missed + abs(b) * delta) / (masses[a] - delta)
-        w = tuple(class_.key[0] * x for x in vector(class_.B.transpose() * column(ball.theta)))
+    missed = ball.R + delta * sum(map(length, outputs)) + (sum(map(abs, masses)) + len(masses) * delta) * found.moved
+    for j, a in enumerate(bent, len(problem.outputs)):
+        (xi, D), W_j = found.classes[a].key, fmpq_mat([found.W.tolist()[j]])
+        b = xi * fraction((W_j * rest)[0, 0]) / mass_of[a]
+        off = (length(W_j) * missed + abs(b) * delta) / (mass_of[a] - delta)
+        w = vector(found.classes[a].B.transpose() * theta)
         for k, z in enumerate(problem.Z):
-            height = (dot(z, w) + b) * (1 if class_.key[1] >> k & 1 else -1)
-            kept = height > off + root_above(square(z) * ball.zeta_squared) * ball.R
-            node.require(kept, f"a bias of class {a} that keeps its side of row {k}")
+            kept = (xi * dot(z, w) + b) * (1 if D >> k & 1 else -1)
+            room = off + root_above(square(z) * ball.zeta_squared) * ball.R
+            node.require(kept > room, f"a bias of class {a} that keeps its side of row {k}")
     return lift, len(level)

@@ -30,10 +30,6 @@ def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
     for xi, slack in cover.slack.items():
         if moved >= slack * problem.lam:
             raise node.reject("a cover whose margin holds for the whole ball of residuals", f"too small for {xi:+}")
-    if problem.biases:
-        from verify.cover.biases import check_linear
-
-        check_linear(ball, moved, node)
     classes: dict[tuple[int, int], Class] = {}
     for i, (tie, entry) in enumerate(zip(cover.ties, fields["classes"].array(len(cover.ties)), strict=True)):
         if entry.value is None:
