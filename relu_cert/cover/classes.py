@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from relu_cert.cover.evidence import Cover, Tie
-from relu_cert.cover.lines import Weights, lines_of, weights_of
+from relu_cert.cover.lines import Weights, doubtful, lines_of, weights_of
 from relu_cert.cover.ties import gradient_squared, heights, piece_squared
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.problem import Problem
@@ -61,13 +61,14 @@ def _class(problem: Problem, weights: Weights, first: dict[int, int], tie: Tie, 
     weighty = [c for c in through if weights.w[c]]
     shares = {first[c]: Fraction(0) for c in through} | dict(zip([first[c] for c in weighty], tie.shares, strict=True))
     inside = [c for c in kinks if shares[c] not in (0, 1)]
+    if has_biases(problem) and not inside:  # level: at an end of its interval of biases, or between
+        if set(through) & set(doubtful(weights, ball.radius_squared)):
+            raise Unsettled(NO_WEIGHT)
+        whole = {c for c in through if shares[first[c]] == 1}
+        return NeuronClass(tie.xi, bit_string([o or c in whole for o, c in zip(on, lines.line, strict=True)]), None)
     short = {c: s.limit_denominator(SHORT) for c, s in shares.items()}
     sides = tuple((first[c], tie.side[c]) for c in weighty if weights.w[c] > 0)
     neuron = replace(neuron_on_face(Z, tie.xi, on, kinks, inside, short), sides=sides)
-    if has_biases(problem) and not kinks:
-        return neuron  # level: whether it keeps its pattern is seen when its bias is known
-    if has_biases(problem) and not neuron.basis:
-        raise Unsettled(NO_WEIGHT)
     if not is_stable(problem, neuron, ball):
         raise Unsettled("the face of a neuron is not settled")
     return neuron

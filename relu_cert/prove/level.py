@@ -24,8 +24,8 @@ from relu_cert.rationals import column, matrix_of, to_fraction, to_vector
 LINEAR = "a neuron that is on at all rows ties, and can change its free bias together with the output bias"
 ORTHOGONAL = "a neuron is zero at no row, and the residual is not orthogonal to its rows"
 DEPENDENT = "neurons that are zero at no row depend on each other by their free biases"
-TOGETHER = "a neuron is zero at no row, and its output differs from another's by free terms"
-WITHOUT = "a neuron that is zero at no row may have weight zero"
+TOGETHER = "neurons that are zero at no row differ from others by their free biases only"
+WITHOUT = "a neuron that ties and is zero at no row may have weight zero"
 NEAR = "a neuron is so near to a row that its free bias does not settle on which side"
 
 
@@ -52,25 +52,25 @@ def no_linear(facts: Facts) -> bool:
     return slope + sqrt_upper(size_squared(facts.problem) * facts.fit.radius_squared, 64) < facts.lam
 
 
-def check_level(facts: Facts, found: BallSet, maps: Sequence[ClassMap], outputs: Outputs, level: list[int]) -> None:
-    """Unsettled unless all level classes have weight, and the lift gives each a bias that keeps its pattern."""
+def check_level(facts: Facts, found: BallSet, maps: Sequence[ClassMap], outputs: Outputs, level: list[int]) -> int:
+    """How many level classes have weight; Unsettled unless there is one, and the first class of every superclass can
+    carry its mass alone, with a bias from the lift that keeps its pattern if it is level."""
     problem, theta, masses, delta = facts.problem, facts.dual.theta, found.masses, found.mass_error
-    linear = {a for a in level if is_linear(found.classes[a])}
-    if not linear and not no_linear(facts):
+    bent = [a for a in level if not is_linear(found.classes[a])]
+    if bent == level and not no_linear(facts):
         raise Unsettled(LINEAR)
-    mass_of = {a: mass for group, mass in zip(found.groups, masses, strict=True) for a in group}
-    if any(mass_of[a] <= delta for a in level):
-        raise Unsettled(WITHOUT)
-    if any(len(group) > 1 and not set(group) <= linear for group in found.groups):
+    mass_of = {group[0]: mass for group, mass in zip(found.groups, masses, strict=True)}
+    heavy = [a for a in level if mass_of.get(a, delta) > delta]
+    if any(a not in mass_of for a in bent):
         raise Unsettled(TOGETHER)
+    if not {*bent} <= {*heavy} or not heavy:
+        raise Unsettled(WITHOUT)
     L, R = matrix_of(found.lift), sqrt_upper(facts.fit.radius_squared, 64)
     W = (L * L.transpose()).solve(L)
-    firsts = [group[0] for group in found.groups]
     rest = column([y_k - t_k for y_k, t_k in zip(problem.y, theta, strict=True)])
-    rest -= columns(outputs.Q, firsts) * column(masses)
-    sizes = sum((upper_length(arb_mat(maps[a].output(column(theta)))) for a in firsts), Fraction(0))
+    rest -= columns(outputs.Q, list(mass_of)) * column(masses)
+    sizes = sum((upper_length(arb_mat(maps[a].output(column(theta)))) for a in mass_of), Fraction(0))
     missed = R + delta * sizes + (sum(map(abs, masses)) + len(masses) * delta) * outputs.error
-    bent = [a for a in level if a not in linear]
     for j, a in enumerate(bent, len(found.lift) - len(bent)):
         neuron, W_j = found.classes[a], tuple(map(to_fraction, W.tolist()[j]))
         b = neuron.sign * to_fraction((W * rest)[j, 0]) / mass_of[a]
@@ -80,3 +80,4 @@ def check_level(facts: Facts, found: BallSet, maps: Sequence[ClassMap], outputs:
             moved = sqrt_upper(norm_squared(z) * size_squared(problem), 64) * R
             if (dot(z, w) + b) * (1 if bit == "1" else -1) <= off + moved:
                 raise Unsettled(NEAR)
+    return len(heavy)

@@ -91,8 +91,7 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
     if has_biases(problem) and not level and not no_linear(facts):
         raise Unsettled(LINEAR)
     if level:
-        check_level(facts, plain, maps, outputs, level)
-        return replace(plain, level=len(level))
+        return replace(plain, level=check_level(facts, plain, maps, outputs, level))
     if (not lift or problem.free) and len(groups) == len(maps):
         return plain
     if not all(mass > error for mass in masses):

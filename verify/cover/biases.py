@@ -34,29 +34,29 @@ def of_weights(B: fmpq_mat) -> fmpq_mat:
 
 
 def check_level(found: Candidates, masses: Vector, delta: Fraction, fields: Fields) -> tuple[Matrix, int]:
-    """The lift, free columns and the rows of the level classes, whose number comes with it: all have weight, and the
-    bias that the lift gives to each keeps its pattern. Those that are on at all rows, *linear* ones, need no row and no
-    bias; rejected unless there is one, or none can tie."""
+    """The lift, free columns and the rows of the level classes, and how many of these have weight: at least one, if
+    there are any. Rejected unless the first class of every superclass can carry its mass alone, with the bias that the
+    lift gives it: it keeps the pattern. *Linear* classes, on at all rows, need neither; there is one, or none can tie.
+    """
     ball, problem, node = found.ball, found.ball.problem, fields["masses"]
-    n, theta = problem.n, column(ball.theta)
+    theta, keys = column(ball.theta), [class_.key for class_ in found.classes]
     level = [a for a, class_ in enumerate(found.classes) if not class_.kinks]
-    bent = [a for a in level if found.classes[a].key[1] + 1 < 1 << n]
+    bent = [a for a in level if keys[a][1] + 1 < 1 << problem.n]
     slope = length(of_weights(ball.Z).transpose() * theta) + root_above(ball.zeta_squared) * ball.R
     fields["classes"].require(level != bent or slope < problem.lam, "a linear class, or no linear neuron that ties")
-    lift = (*problem.outputs, *(tuple(Fraction(found.classes[a].key[1] >> k & 1) for k in range(n)) for a in bent))
-    mass_of = {a: mass for group, mass in zip(found.members, masses, strict=True) for a in group}
+    lift = (*problem.outputs, *(tuple(Fraction(keys[a][1] >> k & 1) for k in range(problem.n)) for a in bent))
     if not level or found.lift != lift:
-        return lift, len(level)
-    node.require(all(mass_of.get(a, 0) > delta for a in level), f"a mass above {show(delta)} of every level class")
-    alone = (len(group) == 1 or not set(group) - set(level) | set(bent) & set(group) for group in found.members)
-    node.require(all(alone), "no two classes, but linear ones, whose outputs differ by the lift")
+        return lift, 0
+    mass_of = {group[0]: mass for group, mass in zip(found.members, masses, strict=True)}
+    heavy = [a for a in level if mass_of.get(a, delta) > delta]
+    node.require(heavy and {*bent} <= {*heavy}, f"masses above {show(delta)}, each of the first in a superclass")
     rest = column(y_k - t_k for y_k, t_k in zip(problem.y, ball.theta, strict=True))
-    outputs = [found.outputs[group[0]] for group in found.members]
-    for q, mass in zip(outputs, masses, strict=True):
-        rest -= q * rational(mass)
-    missed = ball.R + delta * sum(map(length, outputs)) + (sum(map(abs, masses)) + len(masses) * delta) * found.moved
+    for a, mass in mass_of.items():
+        rest -= found.outputs[a] * rational(mass)
+    sizes = sum((length(found.outputs[a]) for a in mass_of), Fraction(0))
+    missed = ball.R + delta * sizes + (sum(map(abs, masses)) + len(masses) * delta) * found.moved
     for j, a in enumerate(bent, len(problem.outputs)):
-        (xi, D), W_j = found.classes[a].key, fmpq_mat([found.W.tolist()[j]])
+        (xi, D), W_j = keys[a], fmpq_mat([found.W.tolist()[j]])
         b = xi * fraction((W_j * rest)[0, 0]) / mass_of[a]
         off = (length(W_j) * missed + abs(b) * delta) / (mass_of[a] - delta)
         w = vector(found.classes[a].B.transpose() * theta)
@@ -64,4 +64,4 @@ def check_level(found: Candidates, masses: Vector, delta: Fraction, fields: Fiel
             kept = (xi * dot(z, w) + b) * (1 if D >> k & 1 else -1)
             room = off + root_above(square(z) * ball.zeta_squared) * ball.R
             node.require(kept > room, f"a bias of class {a} that keeps its side of row {k}")
-    return lift, len(level)
+    return lift, len(heavy)
