@@ -25,8 +25,8 @@ def p_unique(facts: Facts) -> Answer:
         return _exact_network(found)
     active = len(found.active)
     if found.level:
-        those = f"{count(found.level, 'active neuron')} that {'is' if found.level == 1 else 'are'} zero at no data point"
-        return refuted("interval of biases", f"{those}: two with other free biases can take the place of one.")
+        detail = f"active neurons that are zero at no data point: {found.level}; each can be two of other free biases."
+        return refuted("interval of biases", detail)
     if found.network_dimension == 0:
         number = active - found.repeated
         outputs = "its output is not zero" if number == 1 else "their outputs are independent"

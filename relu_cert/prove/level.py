@@ -1,8 +1,9 @@
 """Level classes: where biases are free, neurons that are zero at no row.
 
-Such a neuron keeps its pattern D for an interval of biases. If it is active, the residual is orthogonal to 1_D, and 1_D is
-a row of the lift: in the lifted problem it has a free coefficient. If that is the weight times a bias of the interval,
-the lifted solution is a network, and solves the given problem; the neuron can be split into two of other biases.
+Such a neuron keeps its pattern D for an interval of biases. If it is active, the residual is orthogonal to 1_D, and 1_D
+is a row of the lift: in the lifted problem it has a free coefficient. If that is the weight times a bias of the
+interval, the lifted solution is a network, and solves the given problem; the neuron can be split into two of other
+biases.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def several(problem: Problem, facts: Facts, node: Node) -> str:
     """The optimal set is a polytope of positive dimension."""
     found, what = facts[SET], WHAT[problem.model]
     if found.level:
-        return f"active neurons that are zero on no data point: {found.level}; each can be split into two of other biases"
+        return f"active neurons that are zero on no data point: {found.level}; each can be two of other free biases"
     node.require(found.dimension > 0, "an optimal set of positive dimension", "dimension 0")
     size = "at least 1" if found.exact else str(found.dimension)
     return f"the {what}s that are optimal form a polytope of dimension {size} in the weights of {found.classes} neurons"

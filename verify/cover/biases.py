@@ -16,8 +16,8 @@ from verify.text import Fields, Matrix, Node, Vector, show
 
 
 def for_weights(face: Face, node: Node) -> Face:
-    """The face for the norm of the weights: its maximiser is G c0 with G = P + p p' / (1 - p.p) in the place of P, p the
-    last column of P, and its multipliers are -W c0 with W + (the last column of W) p' / (1 - p.p) in the place of W."""
+    """The face for the norm of the weights: its maximiser is G c0 with G = P + p p' / (1 - p.p) in the place of P, p
+    the last column of P, its multipliers -W c0 with W + (the last column of W) p' / (1 - p.p) in the place of W."""
     P, W, last = face.P, face.W, face.P.nrows() - 1
     if not face.basis:
         node.require(not face.kinks, "no kinks, or some of them in the basis")
