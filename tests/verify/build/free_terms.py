@@ -189,6 +189,14 @@ BENT: list[tuple[str, dict[str, Any], str]] = [
     ("a neuron with a free bias that is out", {f"{SET}.classes[0]": None}, "the piece is not out"),
     ("several networks, though kinks fix the biases", {"claims[2].verdict": "REFUTED"}, "positive dimension"),
     ("blocks without a free bias of their own", {"claims[3].verdict": "PROVED"}, "penalised biases"),
+    (
+        "a face with free biases",
+        {
+            f"{PROOF}.ties": [tie("+", "1 -1", "1/4"), tie("+", "1 -1")],
+            f"{SET}.classes": [one_class("+", "0011", [1])] * 2,
+        },
+        "with free biases a face has no class",
+    ),
     ("a free bias has no faces", {"facts.faces": {"stable": [], "leaving": []}}, "unknown key 'faces'"),
 ]
 LEVEL: list[tuple[str, dict[str, Any], str]] = [
