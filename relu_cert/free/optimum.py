@@ -44,12 +44,7 @@ DIGITS = 10**6
 NORM_BITS = 300
 LOGISTIC = "with free terms and the logistic loss only the optimal value and the fit are proved"
 LEVEL = "a neuron that is zero at no row can be split into several of other free biases"
-BIASES = (
-    "with free biases a neuron that is zero at no row can change its bias at no cost, so that optimal networks are "
-    "more than weights of fixed directions; only the optimal value and the fit are proved"
-)
-
-
+BIASES = "with free biases a list of patterns proves the optimal value and the fit only, a cover more"
 TO_FLOATS = "the network is known to the digits of floats only"
 LIMIT = "the limit of time or nodes was reached"
 
