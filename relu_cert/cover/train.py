@@ -22,6 +22,7 @@ COARSE_SMOOTH = (1e-2, 1e-3, 1e-4)
 STARTS = 200
 MOST_UNKNOWNS = 1200  # beyond, no Hessian is factored
 FLATTEST = 1e-9  # the least second derivative of the logistic loss that is believed
+AT_REST = 1e-3  # of the objective: how far neurons may be from their lengths before they are weighed again
 NEAR = 1e-7  # neurons with such a difference of directions are one
 
 
@@ -299,6 +300,13 @@ def _violators(task: Task, r: Floats, V: Floats, xi: Signs, rng: np.random.Gener
     return np.array(found).reshape(-1, task.Z.shape[1]), np.array(signs), worst
 
 
+def _at_rest(task: Task, V: Floats, xi: Signs, r: Floats, value: float) -> bool:
+    """Whether no neuron is much longer or shorter than it should be: lambda |v| = xi theta.(Zv)_+ for each. (Where
+    outputs depend on each other, Newton's method may stop before that, with a residual that nothing violates.)"""
+    pulled = np.maximum(task.Z @ V.T, 0.0).T @ r * xi
+    return float(np.abs(task.lam * task.sizes(V) - pulled).sum()) <= AT_REST * value
+
+
 def train(
     task: Task,
     V: Floats | None = None,
@@ -318,7 +326,7 @@ def train(
         if stop():
             return Trained(V, xi, r, value)
         U, signs, worst = _violators(task, r, V, xi, rng)
-        if not len(U) or worst < 1e-7:
+        if (not len(U) or worst < 1e-7) and _at_rest(task, V, xi, r, value):
             break
         directions = np.vstack([V / task.sizes(V)[:, None], U])
         signs = np.concatenate([xi, signs])
