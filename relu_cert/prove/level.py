@@ -68,10 +68,9 @@ def check_level(facts: Facts, found: BallSet, maps: Sequence[ClassMap], outputs:
         raise Unsettled(WITHOUT)
     L, R = matrix_of(found.lift), sqrt_upper(facts.fit.radius_squared, 64)
     W = (L * L.transpose()).solve(L)
-    rest = column([y_k - t_k for y_k, t_k in zip(problem.y, theta, strict=True)])
-    rest -= columns(outputs.Q, list(mass_of)) * column(masses)
+    rest = column(problem.y) - columns(outputs.Q, list(mass_of)) * column(masses)
     sizes = sum((upper_length(arb_mat(maps[a].output(column(theta)))) for a in mass_of), Fraction(0))
-    missed = R + delta * sizes + (sum(map(abs, masses)) + len(masses) * delta) * outputs.error
+    missed = delta * sizes + (sum(map(abs, masses)) + len(masses) * delta) * outputs.error
     for j, a in enumerate(bent, len(found.lift) - len(bent)):
         neuron, W_j = found.classes[a], tuple(map(to_fraction, W.tolist()[j]))
         b = neuron.sign * to_fraction((W * rest)[j, 0]) / mass_of[a]

@@ -50,11 +50,11 @@ def check_level(found: Candidates, masses: Vector, delta: Fraction, fields: Fiel
     mass_of = {group[0]: mass for group, mass in zip(found.members, masses, strict=True)}
     heavy = [a for a in level if mass_of.get(a, delta) > delta]
     node.require(heavy and {*bent} <= {*heavy}, f"masses above {show(delta)}, each of the first in a superclass")
-    rest = column(y_k - t_k for y_k, t_k in zip(problem.y, ball.theta, strict=True))
+    rest = column(problem.y)  # and no residual: they are orthogonal to the lift
     for a, mass in mass_of.items():
         rest -= found.outputs[a] * rational(mass)
     sizes = sum((length(found.outputs[a]) for a in mass_of), Fraction(0))
-    missed = ball.R + delta * sizes + (sum(map(abs, masses)) + len(masses) * delta) * found.moved
+    missed = delta * sizes + (sum(map(abs, masses)) + len(masses) * delta) * found.moved
     for j, a in enumerate(bent, len(problem.outputs)):
         (xi, D), W_j = keys[a], fmpq_mat([found.W.tolist()[j]])
         b = xi * fraction((W_j * rest)[0, 0]) / mass_of[a]

@@ -106,11 +106,11 @@ ROOT = root_above(F(208))  # the length of the output (0, 0, 8, 12)
 def test_how_far_a_level_bias_can_be_off(xi: int) -> None:
     """The weight is 4 and the bias -6, 2 away from rows 1 and 2, whose lengths are 2^(1/2) and 5^(1/2); W has length 1
     on the row of the lift, the mass is 1/2, and Zeta^2 = 18 * 10^2: 2 > (delta (208^(1/2) + 6)) / (1/2 - delta) for R =
-    0, and 2 > 2 (R + 1800 R / 2) + (5 * 1800)^(1/2) R for delta = 0."""
+    0, and 2 > 1800 R + (5 * 1800)^(1/2) R for delta = 0."""
     problem = replace(LINE, y=tuple(xi * y_k for y_k in LINE.y))
     theta = tuple(xi * t for t in THETA)
     delta = 1 / (ROOT + 8)
-    R = 2 / (2 * F(901) + root_above(F(9000)))
+    R = 2 / (F(1800) + root_above(F(9000)))
     for part in (1 - NEAR, 1 + NEAR):
         for at, candidates, row in (
             (delta * part, found(problem, theta, F(0), (xi, D)), 1),
@@ -125,10 +125,10 @@ def test_how_far_a_level_bias_can_be_off(xi: int) -> None:
 
 @pytest.mark.parametrize("side", [1, -1])
 def test_all_errors_of_a_level_bias(side: int) -> None:
-    """8 + b > (R + delta 208^(1/2) + (1/2 + delta) 1800 R + |b| delta) / (1/2 - delta) + (5 * 1800)^(1/2) R, and not =,
+    """8 + b > (delta 208^(1/2) + (1/2 + delta) 1800 R + |b| delta) / (1/2 - delta) + (5 * 1800)^(1/2) R, and not =,
     where the targets give the bias b."""
     R, delta = F(1, 10**5), F(1, 10**4)
-    missed = R + delta * ROOT + (F(1, 2) + delta) * 1800 * R
+    missed = delta * ROOT + (F(1, 2) + delta) * 1800 * R
     b = 2 * (missed + (root_above(F(9000)) * R - 8) * (F(1, 2) - delta)) + side * NEAR
     y = tuple(t + (4 * x + b if x > 1 else F(0)) / 2 for x, t in enumerate(THETA))
     candidates = found(replace(LINE, y=y), THETA, R, (1, D))
@@ -140,8 +140,8 @@ def test_all_errors_of_a_level_bias(side: int) -> None:
 
 
 def test_a_level_class_at_the_other_side() -> None:
-    """A bias of -9/2 or -15/2, by other targets, is 1/2 away from row 1 or 2, and one of -17/4 beyond row 1."""
-    for b, kept in ((F(-9, 2), True), (F(-15, 2), True), (F(-15, 4), False), (F(-17, 2), False)):
+    """A bias of -9/2 or -15/2, by other targets, is 1/2 away from row 1 or 2, and one of -4 or -8 at row 1 or 2."""
+    for b, kept in ((F(-9, 2), True), (F(-15, 2), True), (F(-4), False), (F(-8), False)):
         y = tuple(t + (4 * x + b if x > 1 else F(0)) / 2 for x, t in enumerate(THETA))
         candidates = found(replace(LINE, y=y), THETA, F(0), (1, D))
         if kept:
@@ -169,8 +169,23 @@ def test_masses_of_level_classes() -> None:
 def test_the_rows_of_the_lift() -> None:
     """Those of the level classes that are not linear, after the free columns; with another lift nothing is counted."""
     assert checked(found(LINE, THETA, F(0), (1, D), lift=(ONES,)), F(0), F(1, 2)) == ((ONES, ON), 0)
+    first = found(LINE, THETA, F(0), (1, 0b1110), lift=(ONES,))
+    assert checked(first, F(0), F(1, 2)) == ((ONES, vec(0, 1, 1, 1)), 0)
     without = found(LINE, THETA, F(0), lift=(ONES,))
     assert checked(without, F(0)) == ((ONES,), 0)
+
+
+def test_a_basis_or_no_kinks() -> None:
+    """Kinks that are all idle leave the bias open; without kinks nothing changes."""
+    for kink in ([1], []):
+        written = {"kinks": kink, "basis": [], "idle": kink, "fixed": ""}
+        fields = Node(written, None, "class").record(*written)
+        face = read_face(LINE.Z, 2, range(4), fields)
+        if kink:
+            with pytest.raises(Rejected, match="no kinks, or some of them in the basis"):
+                for_weights(face, fields["basis"])
+        else:
+            assert for_weights(face, fields["basis"]) is face
 
 
 def test_linear_neurons() -> None:
