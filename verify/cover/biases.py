@@ -61,7 +61,7 @@ def check_level(found: Candidates, masses: Vector, delta: Fraction, fields: Fiel
         off = (length(W_j) * missed + abs(b) * delta) / (mass_of[a] - delta)
         w = vector(found.classes[a].B.transpose() * theta)
         for k, z in enumerate(problem.Z):
-            kept = (xi * dot(z, w) + b) * (1 if D >> k & 1 else -1)
-            room = off + root_above(square(z) * ball.zeta_squared) * ball.R
-            node.require(kept > room, f"a bias of class {a} that keeps its side of row {k}")
+            height, room = xi * dot(z, w) + b, off + root_above(square(z) * ball.zeta_squared) * ball.R
+            kept = height > room if D >> k & 1 else -height > room
+            node.require(kept, f"a bias of class {a} that keeps its side of row {k}")
     return lift, len(heavy)
