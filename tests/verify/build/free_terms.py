@@ -113,8 +113,9 @@ def on_a_line(name: str, theta: str, tied: dict[str, str], classes: list[dict[st
     }
     raw = ("x,y\n" + "".join(f"{a},{c}\n" for a, c in zip(x, y, strict=True))).encode()
     certificate = plain.certificate(problem, facts, raw, bias=True, target=1)
-    verdict = "PROVED" if classes[0]["kinks"] else "REFUTED"
-    more = [{"claim": "p-unique", "verdict": verdict}, {"claim": "convex-unique", "verdict": "REFUTED"}]
+    more = [{"claim": "p-unique", "verdict": "REFUTED"}, {"claim": "convex-unique", "verdict": "REFUTED"}]
+    if classes[0]["kinks"]:
+        more = [*more[1:], *({"claim": claim, "verdict": "PROVED"} for claim in ("p-unique", "e-equals-a"))]
     return Case(name, certificate | {"claims": [*certificate["claims"], *more]}, raw)
 
 
@@ -187,8 +188,9 @@ BENT: list[tuple[str, dict[str, Any], str]] = [
     ("a row on the wrong side of a free bias", {f"{SET}.classes[0].pattern": "1011"}, "strictness that the ball"),
     ("a margin of 0 with free biases", {f"{PROOF}.margin": 0}, "margin holds for the whole ball"),
     ("a neuron with a free bias that is out", {f"{SET}.classes[0]": None}, "the piece is not out"),
-    ("several networks, though kinks fix the biases", {"claims[2].verdict": "REFUTED"}, "positive dimension"),
-    ("blocks without a free bias of their own", {"claims[3].verdict": "PROVED"}, "penalised biases"),
+    ("several networks, though kinks fix the biases", {"claims[3].verdict": "REFUTED"}, "positive dimension"),
+    ("blocks without a free bias of their own", {"claims[2].verdict": "PROVED"}, "penalised biases"),
+    ("a neuron with a free bias and another weight", {f"{SET}.masses": "1/4"}, "one solution with 1 positive weights"),
     (
         "a face with free biases",
         {
@@ -206,6 +208,11 @@ LEVEL: list[tuple[str, dict[str, Any], str]] = [
     ("a level class of weight 0", {f"{SET}.masses": "0"}, "each of the first in a superclass"),
     ("a level class whose bias leaves its interval", {f"{SET}.masses": "9/20"}, "keeps its side of row"),
     ("a level class said to have a kink", {f"{SET}.classes[0]": one_class("+", "0011", [1])}, "strictness that the ball"),
+    (
+        "level biases that are said to be strict",
+        {"claims[3]": {"claim": "strict-complementarity", "verdict": "PROVED"}},
+        "which this rests on",
+    ),
     ("a polytope of neurons whose biases are level", {"facts.polytope": {}}, "which this rests on"),
 ]
 LINEAR: list[tuple[str, dict[str, Any], str]] = [
