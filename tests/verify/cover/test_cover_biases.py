@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import random
 from dataclasses import replace
 from fractions import Fraction
@@ -36,6 +38,24 @@ def test_sets_made_by_hand(make: Any, verdict: str) -> None:
     report = verify.certificate.read(make().text, make().raw)
     assert {line.claim: line.verdict for line in report.lines}["p-unique"] == verdict
     assert {line.under for line in report.lines} == {"with these terms free of penalty: output-bias, biases"}
+    convex = [line.proved for line in report.lines if line.claim == "convex-unique"]
+    assert all("that of a block without weights costs nothing" in said for said in convex)
+
+
+def test_nothing_is_said_of_single_neurons_where_biases_are_level() -> None:
+    """At the ends of an interval of biases a neuron of an optimal network loses nothing on one side."""
+    for claim in ("strict-complementarity", "licq", "sensitivity"):
+        tree = level().certificate | {"claims": [{"claim": claim, "verdict": "PROVED"}]}
+        with pytest.raises(Rejected, match="which this rests on"):
+            verify.check(json.dumps(tree).encode())
+
+
+def test_a_weight_that_is_half_of_the_truth() -> None:
+    """1/4 for 1/2 leaves an error of 1/4: nothing is proved positive, and not all that ties is known to be active."""
+    tree = copy.deepcopy(bent().certificate)
+    tree["facts"]["cover_set"]["masses"] = "1/4"
+    with pytest.raises(Rejected, match="one solution with 1 positive weights"):
+        verify.check(json.dumps(tree).encode())
 
 
 @pytest.mark.parametrize("seed", range(12))
