@@ -20,8 +20,9 @@ from verify.ball import Ball, Class
 from verify.bounds import dual_basis, identity, matrix, root_above
 from verify.classes import read_face
 from verify.cover.biases import check_level, for_weights, of_weights
+from verify.facts import NEURONS, Facts
 from verify.problem import Problem
-from verify.solutions import lifted
+from verify.solutions import OptimalSet, System, lifted, set_rule
 from verify.superclasses import Candidates
 from verify.text import Node
 
@@ -48,6 +49,10 @@ def test_nothing_is_said_of_single_neurons_where_biases_are_level() -> None:
         tree = level().certificate | {"claims": [{"claim": claim, "verdict": "PROVED"}]}
         with pytest.raises(Rejected, match="which this rests on"):
             verify.check(json.dumps(tree).encode())
+    nothing = System(fmpq_mat(0, 0), (), (), (), (), 0, {}, exact=False)
+    for count in (0, 1):
+        rule = set_rule(lambda *given, count=count: OptimalSet(0, 0, 0, 0, nothing, level=count))
+        assert (rule.check(LINE, Facts(), Node({}, None, "set")).get(NEURONS) is None) == bool(count)
 
 
 def test_a_weight_that_is_half_of_the_truth() -> None:
