@@ -55,7 +55,7 @@ def describe(value: Any) -> str:
     return json.dumps(value)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Node:
     """A JSON value that knows its place; the methods read it as what the format wants there, or reject it."""
 
