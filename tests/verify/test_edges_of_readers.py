@@ -13,7 +13,7 @@ import pytest
 import verify
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.score import entries
-from verify import Declined, Rejected, Usage
+from verify import BadData, Declined, Rejected, Usage
 from verify.bounds import column
 from verify.claims.neurons import all_active, some_idle
 from verify.data import read_direct, read_table
@@ -365,6 +365,15 @@ def test_free_biases_take_their_share(longest: int, kappa: int, nu: int, good: b
 def test_definite_matrices(M: list[list[int]], good: bool) -> None:
     """Shown to be semidefinite, or not, however large or small the entries are."""
     assert semidefinite(M) is good
+
+
+def test_direct_data_has_the_limits_of_texts() -> None:
+    """Too many digits, brackets or spaces are no fault of the certificate: BadData, before anything is parsed."""
+    raw = b'{"X": [["1234"]], "groups": [[0]], "y": ["0"]}'
+    assert read_direct(raw, Limits(digits=4))[0] == mat([[1234]])
+    for limits, said in ((Limits(digits=3), "3 digits a number"), (Limits(values=5), "5 commas"), (Limits(values=2), "2")):
+        with pytest.raises(BadData, match=f"data: expected at most {said}"):
+            read_direct(raw, limits)
 
 
 def test_one_proof_of_the_dual_point() -> None:
