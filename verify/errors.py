@@ -38,6 +38,6 @@ class BadData(VerifyError):
 
 
 def bounded(amount: int, limit: int, what: str, place: str, over: type[VerifyError] = Declined) -> None:
-    """Decline what needs more memory than a small file should ask for."""
+    """Decline what needs more memory than a small file should ask for; of other files it is another error."""
     if amount > limit:
         raise over(place, f"at most {limit} {what}", str(amount))

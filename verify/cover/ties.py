@@ -51,7 +51,7 @@ def read_tie(weights: dict[int, Weights], basis: Sequence[Row], squared: Fractio
 
 def on_piece(weights: Weights, xi: int, u: Row, side: tuple[int, ...], node: Node, biases: bool) -> Tie:
     """A neuron, by the shares of the lines through u: those of convex ones name a side."""
-    w, tight = weights.w, [c for c, w in enumerate(weights.w) if w and not side[c]]
+    w, tight = weights.w, [c for c, x in enumerate(weights.w) if x and not side[c]]
     shares = node.vector(len(tight))
     if any(0 < s < 1 if w[c] > 0 else not 0 <= s <= 1 for c, s in zip(tight, shares, strict=True)):
         raise node.reject("shares in [0, 1] of concave lines, outside (0, 1) of convex ones")
