@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from relu_cert.checker import recheck_command
 from relu_cert.claims.claim import Verdict
 from relu_cert.network.approximate import PruningStep
 from relu_cert.report.html.check import verdict_rows
@@ -65,7 +66,7 @@ def _verify(found: Pruning) -> tuple[Element | None, ...]:
     name = quote(found.network)
     lines = [
         f"python -m relu_cert network {name} {data_arguments(found.data)} {lam} --certificate network.cert.json",
-        f"python -m verify network.cert.json --data {quote(found.data.source.path)} --network {name}",
+        recheck_command("network.cert.json", found.data.source.path, found.network),
     ]
     how = "A certificate of the network and of what it can be pruned to for free, re-derived by an independent program:"
     return verify_section(how, lines, [of_data(found.data)])
