@@ -49,11 +49,11 @@ def rows(claim: str, verdict: str) -> list[Row]:
 def way(problem: Problem, facts: Facts, claim: str, verdict: str, node: Node) -> tuple[str, str]:
     """In words what the facts prove about the claim, and the names of those on which it rests; rejected if they do not
     prove the verdict."""
-    if verdict == UNDECIDED:
-        return "nothing is claimed", ""
     ways = rows(claim, verdict)
-    Node(verdict, node, "verdict").require(ways, f"PROVED or UNDECIDED, because nothing can refute {claim}")
     missing = [[fact.name for fact in row.rests if facts.get(fact) is None] for row in ways]
+    if verdict == UNDECIDED and [] not in missing:
+        return "nothing is claimed", ""
+    Node(verdict, node, "verdict").require(ways, f"PROVED or UNDECIDED, because nothing can refute {claim}")
     one_of = " or ".join(dict.fromkeys(names[0] for names in missing if names))
     reason = node.reject(f"the fact {one_of}, which this rests on", "none")
     for row, names in zip(ways, missing, strict=True):
