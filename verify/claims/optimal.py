@@ -10,20 +10,18 @@ from verify.text import Node, show
 
 def between(problem: Problem, facts: Facts, _: Node) -> str:
     """lower <= p* <= P(w) <= upper, however far they are apart."""
-    value = facts[VALUE]
-    where = f"[{show(value.lower)}, {show(value.upper)}]"
-    return f"for lambda = {show(problem.lam)} the global minimum lies in {where}"
+    lower, upper = show(facts[VALUE].lower), show(facts[VALUE].upper)
+    return f"for lambda = {show(problem.lam)} the global minimum lies in [{lower}, {upper}]"
 
 
 def optimal(problem: Problem, facts: Facts, node: Node) -> str:
     """The same, and upper - lower <= gap * upper."""
-    primal, value = facts[PRIMAL], facts[VALUE]
+    value, what = facts[VALUE], "blocks" if problem.model == "cgl" else "neurons"
     gap = value.upper - value.lower
     found = f"{show(gap)} > {show(value.gap)} * {show(value.upper)}"
     node.require(gap <= value.gap * value.upper, "upper - lower <= gap * upper", found)
-    what = "blocks" if problem.model == "cgl" else "neurons"
     said = f"{between(problem, facts, node)}, and the point attains it up to {show(gap)}"
-    return f"{said} ({what}: {primal.neurons}; relative gap at most {show(value.gap)})"
+    return f"{said} ({what}: {facts[PRIMAL].neurons}; relative gap at most {show(value.gap)})"
 
 
 TABLE = (Row("optimal", PROVED, (PRIMAL, VALUE), optimal), Row("optimal", UNDECIDED, (PRIMAL, VALUE), between))
