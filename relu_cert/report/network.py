@@ -144,8 +144,8 @@ class NetworkReport:
             yield f"biases       {text}"
         if self.conversion.free:
             yield f"free         {free_text(self.conversion.free)}: without penalty, as the network was trained"
-        own = f"; {self.own_objective} as trained" if self.own_objective else ""
-        yield f"objective    {short(found.J, 40)} as trained, {_shown(found.P)} balanced{own}"
+        counted = f"; {self.own_objective} as trained" if self.own_objective else ""
+        yield f"objective    {short(found.J, 40)} as trained, {_shown(found.P)} balanced{counted}"
         over = "networks of any width" if facts.problem.unlisted else "all patterns"
         best = replace(facts.value, upper=min(facts.value.upper, found.P.upper))  # the network may be the best known
         yield f"optimum      {_value(best)} over {over}, {_proved(best)}"
