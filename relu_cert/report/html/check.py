@@ -11,9 +11,11 @@ from xml.etree.ElementTree import Element
 from relu_cert.checker import recheck_command
 from relu_cert.claims import STATEMENTS, Result, Verdict
 from relu_cert.claims.optimal_set import staircase
+from relu_cert.cover.evidence import Cover
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_parts, free_text
 from relu_cert.global_optimum import distance
+from relu_cert.leaders.evidence import Leaders
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
 from relu_cert.report.check import CheckReport
@@ -122,7 +124,8 @@ def _minimised(problem: Problem) -> str:
     loss = "Σ log(1 + exp(−y f(z)))" if problem.loss == "logistic" else "½ Σ (f(z) − y)²"
     penalty = "λ Σ |w|" if problem.kind == "gated" else "λ/2 times the sum of the squared weights of both layers"
     elastic = " + δ/2 Σ |w|²" if problem.delta else ""
-    return f"Minimised over networks f of any width: {loss} over the rows + {penalty}{elastic}; no division by n."
+    among = "with these patterns" if problem.some else "of any width"
+    return f"Minimised over networks f {among}: {loss} over the rows + {penalty}{elastic}; no division by n."
 
 
 def _pattern_card(report: CheckReport) -> list[tuple[str, str, str]]:
@@ -184,7 +187,20 @@ def _proof(report: CheckReport) -> Section:
     found = None if seen is None else optimal_set_view(report.facts)
     tied = () if found is None else found.neurons
     dual = [] if seen is None else [dual_figure(seen, tied), sphere_figure(seen, tied)]
-    return Section("proof", "The proof", (figures(*dual, independence_figure(report.facts)),))
+    return Section("proof", "The proof", (_bound(report.facts), figures(*dual, independence_figure(report.facts))))
+
+
+def _bound(facts: Facts) -> Element | None:
+    """In a sentence what proves the lower bound, where no pattern is listed."""
+    match facts.dual.multipliers:
+        case Cover() as cover:
+            how = f"a tree of {count(cover.leaves, 'cone')} that cover all directions, one short proof for each"
+        case Leaders():
+            how = "a relaxation that is checked in integers; it leaves a gap, which is part of the one above"
+        case _:
+            return None
+    text = "No network of any width has an objective below the lower bound, because a dual point θ keeps the output of "
+    return e("p", f"{text}every possible neuron u within its price, |θ·(Zu)₊| ≤ λ|u|. What proves that is {how}.")
 
 
 def _optimal_set(report: CheckReport) -> Section | None:
