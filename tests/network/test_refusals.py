@@ -156,6 +156,15 @@ def test_files(tmp_path: Path) -> None:
         write_network(network, tmp_path / "nowhere" / "net.json")
 
 
+def test_a_pickle_is_not_loaded_and_the_way_is_shown(tmp_path: Path) -> None:
+    """Whoever kept a fitted MLPRegressor as a pickle is told how it is certified."""
+    for ending in (".pkl", ".joblib"):
+        with pytest.raises(
+            UsageError, match=r"not loaded; in Python relu_cert\.certify_network\(model, X, y, alpha, pen"
+        ):
+            read_network(tmp_path / f"model{ending}")
+
+
 def test_weights_too_large_for_doubles(tmp_path: Path) -> None:
     """A rational beyond the doubles can be written as JSON only."""
     from fractions import Fraction
