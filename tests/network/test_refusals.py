@@ -150,7 +150,7 @@ def test_files(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there is no such file"):
         read_network(tmp_path / "net.npz")
     with pytest.raises(UsageError, match=r"unknown kind of network file; the endings are .npz, .json"):
-        read_network(tmp_path / "net.pkl")
+        read_network(tmp_path / "net.txt")
     network = TrainedNetwork(((1,),), (1,))  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="cannot be written"):
         write_network(network, tmp_path / "nowhere" / "net.json")
