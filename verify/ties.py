@@ -17,7 +17,8 @@ from verify.multipliers import products, read_entries
 from verify.neurons import Neuron, are_independent
 from verify.patterns import Patterns
 from verify.problem import SIGNS, dot
-from verify.solutions import OptimalSet, System
+from verify.solutions import OptimalSet
+from verify.system import exact_system
 from verify.text import Fields, Matrix, Node, mask_of, show
 
 Number = Any  # a Fraction, or a number of a field: exact, and ordered
@@ -60,13 +61,9 @@ class Optimum:
         """So many numbers."""
         return node.vector(length)
 
-    def rank(self, vectors: Sequence[Numbers]) -> int:
-        """dim span"""
-        return int(matrix(vectors, self.ball.problem.n).rank())
-
-    def system(self, outputs: Sequence[Numbers], fit: Numbers) -> System:
-        """The equations of the weights."""
-        raise NotImplementedError
+    def table(self, columns: Sequence[Numbers]) -> Any:
+        """The matrix with these columns, of as many numbers as there are data."""
+        return matrix(zip(*columns, strict=True), len(columns))
 
     def pieces(self, sign: str, xi: int) -> Iterator[tuple[Node, int, Numbers]]:
         """ReLU: the base and v = Z'm of the pieces that are not out, each with the entry of its multiplier."""
@@ -115,9 +112,8 @@ def check_solutions(optimum: Optimum, patterns: Patterns | None, node: Node, fie
         neurons.append(optimum.known(neuron, a, weights[0] if one else optimum.zero))
     bends = sum(neuron.active is True and in_two_blocks(optimum, a) for a, neuron in zip(tied, neurons, strict=True))
     fit = [y_k - r_k for y_k, r_k in zip(problem.y, optimum.r, strict=True)]
-    system = optimum.system([a.q for a in tied], fit)
-    vectors = [a.v for a in tied]
-    return OptimalSet(len(tied), len(solutions) - 1, bends, bends, system, True, tuple(neurons), in_field=vectors)
+    system = exact_system(optimum.table([*(a.q for a in tied), fit]), len(tied))
+    return OptimalSet(len(tied), len(solutions) - 1, bends, bends, system, True, tuple(neurons))
 
 
 def in_two_blocks(optimum: Optimum, a: Tied) -> bool:
@@ -195,5 +191,5 @@ def check_farkas(optimum: Optimum, tied: Sequence[Tied], alpha: Numbers, node: N
         if s < 0 or bool(s) == bool(weight):
             raise node.reject(f"h.q {'= 0' if weight else '> 0'} for the tied neuron {number}")
     support = [a.q for a, weight in zip(tied, alpha, strict=True) if weight]
-    if optimum.rank(support) < len(support):
+    if optimum.table(support).rref()[1] < len(support):
         raise node.reject("independent outputs of the active neurons", f"{len(support)} that are dependent")

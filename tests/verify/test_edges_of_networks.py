@@ -430,12 +430,12 @@ def test_optima_in_a_field() -> None:
     """v* within its enclosure, not straight, and itself; used is what the vertices use, or what the set says."""
     field = read_field(Node({"polynomial": "-2 0 1", "lo": "1", "hi": "2"}))
     root = field.number(vec(0, 1))
-    neurons = tuple(Tied((xi, 0), active, True) for xi, active in ((1, None), (-1, True)))
-    found = OptimalSet(2, 1, 0, 0, None, True, neurons, in_field=[[root], [-root]])  # type: ignore[arg-type]
+    neurons = tuple(Tied((xi, 0), active, True, v=(xi * root,)) for xi, active in ((1, None), (-1, True)))
+    found = OptimalSet(2, 1, 0, 0, None, True, neurons)  # type: ignore[arg-type]
     plain = optimum_in_field(found, None)
     assert [(a.sign, a.straight, a.used, a.in_field) for a in plain.neurons] == [
-        (1, False, None, [root]),
-        (-1, False, True, [-root]),
+        (1, False, None, (root,)),
+        (-1, False, True, (-root,)),
     ]
     assert plain.points is None and not plain.neurons[0].along(vec(0)) and plain.neurons[0].along(vec(7))
     listed = Polytope(((0,),), (), 1, (0,), 1, points=({0: root},))  # type: ignore[arg-type]

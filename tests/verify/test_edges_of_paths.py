@@ -534,11 +534,16 @@ def test_derivatives_by_lambda_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the derivatives by y there is no number of degrees of freedom, and no SURE."""
     system = derivatives.Linear([], [], fmpq_mat(1, 0), (), ZERO, ZERO, ONE, ONE)
     monkeypatch.setattr(derivatives, "read_system", lambda *_: (system, 0))
-    monkeypatch.setattr(derivatives, "not_in_field", lambda *_: None)
-    facts = Facts({NEURONS: SimpleNamespace(system=None), DUAL: Dual(vec(1), ZERO), VALUE: Value(ONE, ONE, ZERO)})
+    facts = Facts(
+        {
+            NEURONS: SimpleNamespace(system=SimpleNamespace(rational=True)),
+            DUAL: Dual(vec(1), ZERO),
+            VALUE: Value(ONE, ONE, ZERO),
+        }
+    )
     node = {"lambda": {"alpha": "", "r": "0"}, "y": None, "radius": "0", "freedom": None, "sure": None}
-    found = derivatives.check_derivatives(RELU, facts, Node(node))[DERIVATIVES]
-    assert (found.radius, found.freedom, found.sure) == (0, None, None)
+    known = derivatives.check_derivatives(RELU, facts, Node(node))[DERIVATIVES]
+    assert (known.radius, known.freedom, known.sure) == (0, None, None)
     for key in ("freedom", "sure"):
         with pytest.raises(Rejected, match="null without the derivatives by y"):
             derivatives.check_derivatives(RELU, facts, Node({**node, key: "0"}))

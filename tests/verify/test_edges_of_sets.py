@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from flint import fmpq_mat, fmpq_poly, fmpz
+from flint import fmpq, fmpq_mat, fmpq_poly, fmpz
 
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
@@ -17,8 +17,7 @@ from verify.bounds import column, dual_basis, fraction, identity, matrix, root_a
 from verify.classes import read_class
 from verify.direct import gated, merged, read_direct
 from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
-from verify.field import Field, Number, read_field, value
-from verify.field_system import FieldSystem, field_system, reduce
+from verify.field import Field, FieldMatrix, Number, read_field, value
 from verify.lifted import check_inside
 from verify.masses import check_masses, check_set, of_class, one_sided, shared_masses
 from verify.moving import Along, check_concave
@@ -31,28 +30,20 @@ from verify.rules import cover as cover_rule
 from verify.rules.algebraic_set import InField
 from verify.rules.cover import check as check_by_cover
 from verify.rules.elastic.dual import check_elastic
-from verify.rules.exact_set import Rational, check_exact_set
+from verify.rules.exact_set import check_exact_set
 from verify.rules.faces import at_kinks, check_faces, check_idle_direction, check_leaving, check_stable
 from verify.rules.lambda_max import check_lambda_max
 from verify.rules.min_norm import check_min_norm
 from verify.rules.one_neuron import branch, check_one_neuron
-from verify.rules.polytope import (
-    check_polytope,
-    field_restricted,
-    field_tableau,
-    rank_of,
-    read_bases,
-    read_corner,
-    support_of,
-    walk,
-)
+from verify.rules.polytope import check_polytope, read_bases, read_corner, support_of, walk
 from verify.rules.value import Dual, Value
 from verify.shortest import check_shortest, weights
 from verify.solutions import OptimalSet, System, set_rule
 from verify.split import check_split, read_mixed
 from verify.superclasses import Candidates, stretch
+from verify.system import chosen, exact_system, restricted, tableau
 from verify.text import Node
-from verify.ties import Tied, check_solutions, in_two_blocks, neuron_of, tied_neurons
+from verify.ties import Optimum, Tied, check_solutions, in_two_blocks, neuron_of, tied_neurons
 
 ZERO, ONE = F(0), F(1)
 NODE = Node(None, None, "here")
@@ -250,9 +241,9 @@ def test_rules_of_sets() -> None:
 # ------------------------------------------------------------------------------------------------ ties
 
 
-def optimum(problem: Problem, r: Any, bounds: Any = None) -> Rational:
+def optimum(problem: Problem, r: Any, bounds: Any = None) -> Optimum:
     """r* = r."""
-    return Rational(Ball(problem, vec(*r), ZERO), vec(*r), Node(bounds))
+    return Optimum(Ball(problem, vec(*r), ZERO), vec(*r), Node(bounds))
 
 
 def test_what_is_known_of_tied_neurons() -> None:
@@ -650,32 +641,43 @@ def test_equations_in_a_field() -> None:
     """Gauss and Jordan: pivots, ranks, tableaus, and the equations of some of the classes."""
     field = root_two()
     t, one, zero = field.number(vec(0, 1)), field.number(vec(1)), field.number(())
-    rows = [[zero, t, one], [t, zero, t], [t, t, one + t]]
-    assert reduce(rows, 3) == [0, 1]
-    assert [
-        [x == y for x, y in zip(row, known, strict=True)]
-        for row, known in zip(rows, ([1, 0, 1], [0, 1, t / 2], [0, 0, 0]), strict=True)
-    ] == [[True] * 3] * 3
-    outputs = [(t, zero), (zero, one), (t, one)]
-    found = field_system(outputs, (2 * t, one))
-    assert isinstance(found, FieldSystem) and (found.rows, found.total, found.names) == (2, 3, (0, 1, 2))
-    assert found.F_error == found.g_error == (0,) * len(found.left) and found.left[0][0] != "another"
-    assert found.right[0] == 2 and found.right[1] == 1 and found.F.ncols() == 3 and found.F.nrows() == 0
-    assert rank_of(found, [0]) == 1 and rank_of(found, [0, 1]) == 2 and rank_of(found, [0, 1, 2]) == 2
-    part = field_restricted(found, (0, 1))
-    assert (part.names, part.total, part.rows) == ((0, 1), 3, 2)
-    table = field_tableau(found, (0, 2))
-    assert table is not None and [row[0] == x for row, x in zip(table, (1, 1), strict=True)] == [True, True]
-    assert field_tableau(field_system([(t, t), (one, one)], (one, one)), (0,)) is not None
-    dependent = replace(found, left=((one, t), (t, one + one)), right=(one, one))
-    assert field_tableau(dependent, (0, 1)) is None
+    whole = FieldMatrix(3, 3, [zero, t, one, t, zero, t, t, t, one + t])
+    reduced, rank = whole.rref()
+    assert rank == 2 and whole.tolist()[0][0] == 0
+    assert same(reduced.tolist(), ([1, 0, 1], [0, 1, t / 2], [0, 0, 0]))
+    found = exact_system(FieldMatrix(2, 4, [t, zero, t, 2 * t, zero, one, one, one]), 3)
+    assert not found.rational and (found.rows, found.total, found.names) == (2, 3, (0, 1, 2))
+    assert found.F_error == found.g_error == (0, 0) and same(found.F.tolist(), ([1, 0, 1], [0, 1, 1]))
+    assert same([found.g], [(2, 1)]) and found.exact and found.F.tolist()[0][0] != "another"
+    assert [chosen(found, columns).rref()[1] for columns in ([0], [0, 1], [0, 1, 2], [])] == [1, 2, 2, 0]
+    part = restricted(found, (0, 1))
+    assert (part.names, part.total, part.rows) == ((0, 1), 3, 2) and same([part.g], [(2, 1)])
+    assert same(tableau(found, (0, 2)) or (), ([1, 1, -1, 0], [1, 0, 1, 1]))
+    dependent = replace(found, F=FieldMatrix(2, 2, [one, t, t, one + one]), g=(one, one), names=(0, 1))
+    assert tableau(dependent, (0, 1)) is None
+
+
+def same(rows: Any, known: Any) -> bool:
+    """Whether two tables have the same numbers."""
+    return all(x == z for row, line in zip(rows, known, strict=True) for x, z in zip(row, line, strict=True))
+
+
+def test_tableaus_of_rationals() -> None:
+    """F_B^-1 [g | F], with the inverse where there are errors; a singular basis has none, no basis an empty one."""
+    exact = system([[1, 0, 1], [0, 2, 2]], (3, 4))
+    assert tableau(exact, (0, 1)) == [[3, 1, 0, 1], [2, 0, 1, 1]]
+    assert tableau(replace(exact, exact=False), (0, 1)) == [[3, 1, 0, 1, 1, 0], [2, 0, 1, 1, 0, fmpq(1, 2)]]
+    assert tableau(system([[1, 2], [2, 4]], (1, 1)), (0, 1)) is None
+    assert tableau(system([[1, 0, 0], [0, 0, 1]], (1, 1)), (0, 1)) is None
+    none = System(fmpq_mat(0, 0), (), (), (), (), 0, {}, exact=True)
+    assert tableau(none, ()) == [] and none.rational and exact.rational
 
 
 def test_the_shortest_weights_in_a_field_by_hand() -> None:
     """alpha = (F'mu)_+ with F alpha = g: for x - t y = 1 it is (1, 0) with mu = 1, the radius may be what is left."""
     field = root_two()
     t, one = field.number(vec(0, 1)), field.number(vec(1))
-    rows = FieldSystem(fmpq_mat(0, 2), (), (), (), (0, 1), 2, {}, exact=True, left=((one, -t),), right=(one,))
+    rows = System(FieldMatrix(1, 2, [one, -t]), (one,), (), (), (0, 1), 2, {}, exact=True)
 
     def found(weights: str, radius: str, mu: str = "1 0") -> Any:
         return check_min_norm(rows, Node({"bits": 0, "weights": weights, "radius": radius, "mu": [mu]}))
@@ -692,9 +694,9 @@ def test_the_shortest_weights_in_a_field_by_hand() -> None:
     ):
         with pytest.raises(Rejected, match=said):
             found(listed, radius, mu)
-    flat = replace(rows, left=((one, field.number(())),))
+    flat = replace(rows, F=FieldMatrix(1, 2, [one, field.number(())]))
     assert check_min_norm(flat, Node({"bits": 0, "weights": "1 0", "radius": "0", "mu": ["1 0"]})).radius == 0
-    none = replace(rows, left=(), right=(), total=1, names=(0,))
+    none = replace(rows, F=FieldMatrix(0, 1, []), g=(), total=1, names=(0,))
     assert check_min_norm(none, Node({"bits": 0, "weights": "0", "radius": "0", "mu": []})).weights == vec(0)
     with pytest.raises(Rejected, match="an array of 0"):
         check_min_norm(none, Node({"bits": 0, "weights": "0", "radius": "0", "mu": ["1"]}))

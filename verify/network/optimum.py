@@ -10,7 +10,6 @@ from typing import Any
 from verify.ball import Ball
 from verify.bounds import column, fraction, root_above, vector
 from verify.field import Number
-from verify.field_system import FieldSystem
 from verify.network.weights_set import WeightSet
 from verify.neurons import Neuron
 from verify.problem import dot, square
@@ -59,7 +58,7 @@ def find_optimum(ball: Ball, zero: bool, known: OptimalSet | None, polytope: Pol
         return Optimum((), ({},), (Fraction(0),), None)
     if known is None:
         return None
-    if isinstance(known.system, FieldSystem):
+    if not known.system.rational:
         return optimum_in_field(known, polytope)
     neurons = []
     for a, neuron in enumerate(known.neurons):
@@ -73,10 +72,10 @@ def find_optimum(ball: Ball, zero: bool, known: OptimalSet | None, polytope: Pol
 def optimum_in_field(known: OptimalSet, polytope: Polytope | None) -> Optimum:
     """The same where all is known in a field of algebraic numbers: enclosed in rationals, and without equations."""
     neurons = []
-    for a, (neuron, v) in enumerate(zip(known.neurons, known.in_field, strict=True)):
+    for a, neuron in enumerate(known.neurons):
         used = neuron.active if polytope is None else a in polytope.used
-        middle, error = enclosure(v)
-        neurons.append(Known(neuron.key[0], middle, error, False, used, v))
+        v: Sequence[Any] = neuron.v
+        neurons.append(Known(neuron.key[0], *enclosure(v), False, used, v))
     if polytope is None:
         return Optimum(tuple(neurons), None, (), None)
     listed: Sequence[dict[int, Any]] = polytope.points  # numbers of the field
