@@ -5,7 +5,6 @@ FORMAT.md has the argument. Everything is said of every residual in the ball |r 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -34,14 +33,7 @@ def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSe
     if (found.lift or len(found.members) < len(classes)) and not problem.outputs:
         from verify.split import check_split
 
-        split = check_split(found, masses, delta, fields)
-        neurons = tuple(of_class(problem, c, a in split.active, split.weights[a]) for a, c in enumerate(classes))
-        carried = Counter(tuple(classes[a].B.entries()) for a in split.active)
-        count, bends = len(split.active), sum(bool(classes[a].kinks) for a in split.active)
-        if problem.blocks:
-            count, bends = len(carried), sum(blocks > 1 for blocks in carried.values())
-        dimension = split.dimension - len(split.active) + count
-        return OptimalSet(count, dimension, bends, bends, split.system, neurons=neurons, weight_error=split.off)
+        return check_split(found, masses, delta, fields)
     fields["split"].vector(0)
     fields["forced"].vector(0)
     return shared_masses(found, masses, delta, fields["masses"])

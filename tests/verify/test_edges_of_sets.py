@@ -834,13 +834,14 @@ def test_splits_within_errors() -> None:
         return check_split(found, vec(*masses), delta, {key: Node(value, None, key) for key, value in fields.items()})
 
     good, tau = split("2 2"), stretch(matrix(mat([[1, 1], [1, -1]]), 2))  # F = F'
-    assert (good.active, good.dimension, good.off, good.weights) == ([0, 1], 0, 0, vec(2, 2))
+    assert [(one.active, one.weight) for one in good.neurons] == [(True, 2)] * 2
+    assert (good.classes, good.dimension, good.weight_error, good.kinked) == (2, 0, 0, 0)
     assert good.system.silent == {1: frozenset()} and good.system.g == vec(4, 0) and good.system.names == (0, 1)
-    assert split("2 2", F(1, 2)).off == F(1, 2) / tau and abs(tau - 1) < F(1, 10**30)
-    assert split("5/2 5/2").off == 1 / tau and good.system.g_error == vec(0, 0)
+    assert split("2 2", F(1, 2)).weight_error == F(1, 2) / tau and abs(tau - 1) < F(1, 10**30)
+    assert split("5/2 5/2").weight_error == 1 / tau and good.system.g_error == vec(0, 0)
     e = root_above(2 * ONE) * 2 * F(1, 100)
     moved = split("2 2", ZERO, F(1, 100))
-    assert moved.off == e * root_above(F(8)) / (tau - e) and moved.system.F_error == (ZERO, F(1, 50))
+    assert moved.weight_error == e * root_above(F(8)) / (tau - e) and moved.system.F_error == (ZERO, F(1, 50))
     for alpha, delta, R, said in (
         ("2 2", F(4), ZERO, "every mass > delta"),
         ("2 2", F(2), ZERO, "every positive weight >"),
@@ -880,7 +881,7 @@ def test_rows_of_a_split_by_their_numbers() -> None:
     other = replace(found, ball=replace(found.ball, problem=replace(problem, y=vec(4, 1, 0))))
     fields["split"] = "5/3 2/3 2/3"
     split = check_split(other, vec(3), ZERO, {key: Node(value, None, key) for key, value in fields.items()})
-    assert split.system.silent == {2: frozenset({0})} and split.off == 0  # the first has l.y = 1
+    assert split.system.silent == {2: frozenset({0})} and split.weight_error == 0  # the first has l.y = 1
 
 
 def test_kinks_from_each_side() -> None:
