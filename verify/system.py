@@ -16,17 +16,10 @@ from verify.solutions import System
 MOST_BITS = 4096
 
 
-def exact_system(table: Any, k: int) -> System:
-    """sum_a alpha_a q_a = fit as independent rows: the reduced echelon form of [Q | fit], Q with k columns."""
-    reduced, rank = table.rref()
-    rows = reduced.tolist()[:rank]
-    F = type(table)(rank, k, [x for row in rows for x in row[:k]])
-    zero = (Fraction(0),) * rank
-    return System(F, tuple(fraction(row[k]) for row in rows), zero, zero, tuple(range(k)), k, {}, exact=True)
-
-
 def restricted(system: System, columns: tuple[int, ...]) -> System:
     """An exact system in the weights of some classes, where all others are known to be 0."""
+    from verify.ties import exact_system
+
     short = exact_system(chosen(system, (*columns, len(system.names))), len(columns))
     return replace(short, names=columns, total=system.total)
 

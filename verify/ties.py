@@ -12,13 +12,12 @@ from fractions import Fraction
 from typing import Any
 
 from verify.ball import Ball, on_rows
-from verify.bounds import matrix
+from verify.bounds import fraction, matrix
 from verify.multipliers import products, read_entries
 from verify.neurons import Neuron, are_independent
 from verify.patterns import Patterns
 from verify.problem import SIGNS, dot
-from verify.solutions import OptimalSet
-from verify.system import exact_system
+from verify.solutions import OptimalSet, System
 from verify.text import Fields, Matrix, Node, mask_of, show
 
 Number = Any  # a Fraction, or a number of a field: exact, and ordered
@@ -114,6 +113,15 @@ def check_solutions(optimum: Optimum, patterns: Patterns | None, node: Node, fie
     fit = [y_k - r_k for y_k, r_k in zip(problem.y, optimum.r, strict=True)]
     system = exact_system(optimum.table([*(a.q for a in tied), fit]), len(tied))
     return OptimalSet(len(tied), len(solutions) - 1, bends, bends, system, True, tuple(neurons))
+
+
+def exact_system(table: Any, k: int) -> System:
+    """sum_a alpha_a q_a = fit as independent rows: the reduced echelon form of [Q | fit], Q with k columns."""
+    reduced, rank = table.rref()
+    rows = reduced.tolist()[:rank]
+    F = type(table)(rank, k, [x for row in rows for x in row[:k]])
+    zero = (Fraction(0),) * rank
+    return System(F, tuple(fraction(row[k]) for row in rows), zero, zero, tuple(range(k)), k, {}, exact=True)
 
 
 def in_two_blocks(optimum: Optimum, a: Tied) -> bool:

@@ -41,9 +41,9 @@ from verify.shortest import check_shortest, weights
 from verify.solutions import OptimalSet, System, set_rule
 from verify.split import check_split, read_mixed
 from verify.superclasses import Candidates, stretch
-from verify.system import chosen, exact_system, restricted, tableau
+from verify.system import chosen, restricted, tableau
 from verify.text import Node
-from verify.ties import Optimum, Tied, check_solutions, in_two_blocks, neuron_of, tied_neurons
+from verify.ties import Optimum, Tied, check_solutions, exact_system, in_two_blocks, neuron_of, tied_neurons
 
 ZERO, ONE = F(0), F(1)
 NODE = Node(None, None, "here")

@@ -25,8 +25,8 @@ from verify.bounds import matrix
 from verify.claims.polytope import staircase
 from verify.rules.polytope import Polytope, check_polytope
 from verify.solutions import System
-from verify.system import exact_system
 from verify.text import Limits, Node, load
+from verify.ties import exact_system
 
 
 @dataclass(frozen=True)
