@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import zip_longest
 from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpz
@@ -43,9 +42,8 @@ def floored(x: Fraction, bits: int) -> int:
 
 
 def chosen(system: System, columns: Sequence[int]) -> Any:
-    """The given columns of [F | g], where there are errors of [F | g | I]."""
-    units = [] if system.exact else identity(system.rows).tolist()
-    lines = zip_longest(system.F.tolist(), system.g, units, fillvalue=())
+    """The given columns of [F | g | I]."""
+    lines = zip(system.F.tolist(), system.g, identity(system.rows).tolist(), strict=True)
     rows = [[*row, rational(g_l), *unit] for row, g_l, unit in lines]
     return type(system.F)(system.rows, len(columns), [row[a] for row in rows for a in columns])
 
