@@ -52,6 +52,6 @@ def tableau(system: System, basis: Sequence[int]) -> list[list[Any]] | None:
     """F_B^-1 [g | F], where there are errors F_B^-1 [g | F | I], row by row; None if F_B, which has as many columns as
     rows, is singular."""
     size, k = system.rows, len(system.names)
-    units = range(k + 1, k + 1 if system.exact else k + 1 + size)
+    units = () if system.exact else range(k + 1, k + 1 + size)
     rows = chosen(system, (*basis, k, *range(k), *units)).rref()[0].tolist()
     return [row[size:] for row in rows] if not rows or rows[-1][size - 1] else None

@@ -105,11 +105,11 @@ def check_solutions(optimum: Optimum, patterns: Patterns | None, node: Node, fie
         check_farkas(optimum, tied, solutions[0], fields["farkas"])
     else:
         optimum.read(fields["farkas"], 0)
-    neurons = []
+    neurons, bends = [], 0
     for a, weights in zip(tied, zip(*solutions, strict=True), strict=True):
         neuron = neuron_of(optimum, a, True if any(weights) else False if one else None)
         neurons.append(optimum.known(neuron, a, weights[0] if one else optimum.zero))
-    bends = sum(neuron.active is True and in_two_blocks(optimum, a) for a, neuron in zip(tied, neurons, strict=True))
+        bends += bool(neuron.active and (a.others or (problem.model == "relu" and not neuron.strict)))  # in two blocks
     fit = [y_k - r_k for y_k, r_k in zip(problem.y, optimum.r, strict=True)]
     system = exact_system(optimum.table([*(a.q for a in tied), fit]), len(tied))
     return OptimalSet(len(tied), len(solutions) - 1, bends, bends, system, True, tuple(neurons))
@@ -122,14 +122,6 @@ def exact_system(table: Any, k: int) -> System:
     F = type(table)(rank, k, [x for row in rows for x in row[:k]])
     zero = (Fraction(0),) * rank
     return System(F, tuple(fraction(row[k]) for row in rows), zero, zero, tuple(range(k)), k, {}, exact=True)
-
-
-def in_two_blocks(optimum: Optimum, a: Tied) -> bool:
-    """Of a ReLU network: over all patterns, whether the neuron is zero on a row other than zero."""
-    problem = optimum.ball.problem
-    return bool(a.others) or (
-        problem.model == "relu" and not all(optimum.through(tuple(z for z in problem.Z if any(z)), a.v))
-    )
 
 
 def neuron_of(optimum: Optimum, a: Tied, active: bool | None) -> Neuron:

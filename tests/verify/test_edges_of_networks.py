@@ -445,6 +445,7 @@ def test_optima_in_a_field() -> None:
         (-1, False, True, (-root,)),
     ]
     assert plain.points is None and not plain.errors
+    assert [(a.v, a.error) for a in plain.neurons] == [enclosure([root]), enclosure([-root])]
     assert not plain.neurons[0].along(vec(0)) and plain.neurons[0].along(vec(7))
     listed = Polytope(((0,),), (), 1, (0,), 1, points=({0: root},))  # type: ignore[arg-type]
     used = in_field(found, listed)

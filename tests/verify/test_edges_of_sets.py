@@ -43,7 +43,7 @@ from verify.split import check_split, read_mixed
 from verify.superclasses import Candidates, stretch
 from verify.system import chosen, restricted, tableau
 from verify.text import Node
-from verify.ties import Optimum, Tied, check_solutions, exact_system, in_two_blocks, neuron_of, tied_neurons
+from verify.ties import Optimum, Tied, check_solutions, exact_system, neuron_of, tied_neurons
 
 ZERO, ONE = F(0), F(1)
 NODE = Node(None, None, "here")
@@ -275,14 +275,21 @@ def test_tight_constraints_of_tied_neurons() -> None:
     assert neuron_of(block, Tied((0, 0), vec(2, 0), ()), True).strict is None
 
 
-def test_neurons_in_two_blocks() -> None:
-    """ReLU: zero on a row that is not zero; or carried by other blocks."""
-    at = optimum(relu([[1, 0], [0, 1], [0, 0]]), (1, 1, 1))
-    assert in_two_blocks(at, Tied((1, 0), vec(2, 0), ())) and not in_two_blocks(at, Tied((1, 0), vec(2, 1), ()))
+def test_neurons_in_two_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ReLU: zero on a row that is not zero; or carried by other blocks; and with positive weight."""
+    at = optimum(relu([[1, 0], [0, 1], [0, 0]], y=(2, 1, 1)), (1, 1, 1))
     other = optimum(replace(at.ball.problem, model="gated"), (1, 1, 1))
-    assert not in_two_blocks(other, Tied((0, 0), vec(2, 0), ())) and in_two_blocks(
-        other, Tied((0, 0), vec(2, 1), (), (1,))
-    )
+    for by, v, others, expected in (
+        (at, vec(2, 0), (), 1),
+        (at, vec(2, 1), (), 0),
+        (other, vec(2, 0), (), 0),
+        (other, vec(2, 1), (1,), 1),
+    ):
+        tied = [Tied((1, 0), v, vec(1, 0, 0), others), Tied((1, 0), vec(0, 1), vec(0, 1, 0), (2,))]
+        monkeypatch.setattr("verify.ties.tied_neurons", lambda *_, tied=tied: tied)
+        fields = {"solutions": Node(["1 0"]), "farkas": Node("0 1 0")}
+        found = check_solutions(by, None, NODE, fields)  # type: ignore[arg-type]
+        assert (found.bends, found.kinked) == (expected, expected)
     blocks = ((1, 1), (-1, 1), (1, 3))
     found = [Tied((0, b), v, ()) for b, v in enumerate((vec(1, 0), vec(1, 0), vec(1, 0)))]
     assert [(a.key, a.others) for a in merged(blocks, found)] == [((0, 0), (2,)), ((0, 1), ())]

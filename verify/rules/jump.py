@@ -62,7 +62,7 @@ def check_jump(problem: Problem, facts: Facts, node: Node) -> Facts:
 def kernel(ball: Ball, tied: Tied, node: Node) -> fmpq_mat:
     """G with output G s for all s near theta / lambda: no neuron lies on a kink or on the boundary of its cone."""
     optimum = Optimum(ball, ball.theta, node)
-    B = optimum.known(neuron_of(optimum, tied, None), tied, Fraction(0)).B
+    B = optimum.known(neuron_of(optimum, tied, None), tied, optimum.zero).B
     if B is None:
         raise node.reject("tied neurons on no kink, and strictly inside their cones", "one on a boundary")
     return B * B.transpose()
