@@ -279,13 +279,16 @@ def test_neurons_in_two_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """ReLU: zero on a row that is not zero; or carried by other blocks; and with positive weight."""
     at = optimum(relu([[1, 0], [0, 1], [0, 0]], y=(2, 1, 1)), (1, 1, 1))
     other = optimum(replace(at.ball.problem, model="gated"), (1, 1, 1))
+    block = optimum(direct([[1, 0], [0, 1], [0, 0]], [[0], [1]], y=(2, 1, 1)), (1, 1, 1))
     for by, v, others, expected in (
         (at, vec(2, 0), (), 1),
         (at, vec(2, 1), (), 0),
         (other, vec(2, 0), (), 0),
         (other, vec(2, 1), (1,), 1),
+        (block, vec(2, 0), (), 0),  # on the boundary of its cone
     ):
-        tied = [Tied((1, 0), v, vec(1, 0, 0), others), Tied((1, 0), vec(0, 1), vec(0, 1, 0), (2,))]
+        idle = Tied((1, 0), vec(0, 1), vec(0, 1, 0), () if by is block else (2,))
+        tied = [Tied((1, 0), v, vec(1, 0, 0), others), idle]
         monkeypatch.setattr("verify.ties.tied_neurons", lambda *_, tied=tied: tied)
         fields = {"solutions": Node(["1 0"]), "farkas": Node("0 1 0")}
         found = check_solutions(by, None, NODE, fields)  # type: ignore[arg-type]
