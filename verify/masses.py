@@ -13,7 +13,7 @@ from verify.bounds import column, matrix, root_above
 from verify.neurons import Neuron, are_independent
 from verify.problem import Problem, square
 from verify.solutions import OptimalSet, System
-from verify.superclasses import Candidates, length, read_lift, side_by_side, stretch
+from verify.superclasses import Candidates, length, read_rows, side_by_side, stretch
 from verify.text import Fields, Node, Vector, show
 
 KEYS = ("lift", "classes", "masses", "split", "forced")
@@ -22,7 +22,7 @@ KEYS = ("lift", "classes", "masses", "split", "forced")
 def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSet:
     """The set over these classes, which are all neurons that can be active; rejected unless its evidence holds."""
     problem = ball.problem
-    found = read_lift(ball, classes, fields["lift"])
+    found = Candidates(ball, classes, *read_rows(ball.residuals, fields["lift"]))
     if "mixed" in fields:
         from verify.split import read_mixed
 

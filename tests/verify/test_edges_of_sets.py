@@ -940,12 +940,13 @@ def test_lifts_of_free_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     nodes = {key: Node(value, None, key) for key, value in fields.items()}
     monkeypatch.setattr("verify.masses.check_masses", lambda *_: (vec(3, 4), ZERO))
     lifted_ = SimpleNamespace(ball=ball, lift=problem.outputs, mixed={}, members=[[0], [1]], classes=found.classes)
-    monkeypatch.setattr("verify.masses.read_lift", lambda *_: lifted_)
+    monkeypatch.setattr("verify.masses.read_rows", lambda *_: ((), None))
+    monkeypatch.setattr("verify.masses.Candidates", lambda *_: lifted_)
     monkeypatch.setattr("verify.split.read_mixed", lambda *_: SimpleNamespace(**{**vars(lifted_), "mixed": {0: ()}}))
     assert check_set(ball, found.classes, nodes).classes == 2
     with pytest.raises(Rejected, match="the free columns, and no mixed class"):
         check_set(ball, found.classes, {**nodes, "mixed": NODE})
-    monkeypatch.setattr("verify.masses.read_lift", lambda *_: SimpleNamespace(**{**vars(lifted_), "lift": ()}))
+    monkeypatch.setattr("verify.masses.Candidates", lambda *_: SimpleNamespace(**{**vars(lifted_), "lift": ()}))
     with pytest.raises(Rejected, match="the free columns, and no mixed class"):
         check_set(ball, found.classes, nodes)
 
