@@ -25,7 +25,7 @@ def root_above(x: Fraction) -> Fraction:
 
 def rational(x: Any) -> fmpq:
     """A Fraction for matrices; a number of a field is left as it is."""
-    return fmpq(x.numerator, x.denominator) if isinstance(x, int | Fraction) else x
+    return fmpq(x.numerator, x.denominator) if isinstance(x, (Fraction, int)) else x
 
 
 def fraction(x: Any) -> Fraction:

@@ -22,7 +22,7 @@ def at_least(c: Polynomial) -> Fraction:
 
 def exact(c: Polynomial) -> list[fmpq]:
     """The coefficients for flint."""
-    return list(map(rational, c))
+    return [rational(x) if isinstance(x, Fraction) else x for x in c]
 
 
 def lower(c: list[fmpq]) -> fmpq:

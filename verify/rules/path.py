@@ -185,8 +185,8 @@ def tube(
             raise node.reject(f"a weight that stays >= 0 for class {a}", f"a bound of {show(at_least(alpha_a))}")
         E -= times_columns(alpha_a, class_.B * V, 2 * size - 1)
         slack = add(slack, multiply(alpha_a, room))
-    R = root_above(max(at_most(add(length_squared(E), slack)), Fraction(0)))
-    missed = root_above(at_most(length_squared(E)))
+    squared = length_squared(E)
+    R, missed = root_above(max(at_most(add(squared, slack)), Fraction(0))), root_above(at_most(squared))
     if size == 1:
         rho = R + (root_above(square(vector(S))) + R) * frame.h / frame.center
         return rho, rho, missed + frame.h * root_above(square(frame.problem.y))
