@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 from math import isqrt
+from typing import Any
 
 from flint import fmpq, fmpq_mat
 
@@ -22,14 +23,14 @@ def root_above(x: Fraction) -> Fraction:
     return Fraction(root if root * root == scaled else root + 1, x.denominator << ROOT_BITS)
 
 
-def rational(x: Fraction) -> fmpq:
-    """A Fraction for matrices."""
-    return fmpq(x.numerator, x.denominator)
+def rational(x: Any) -> fmpq:
+    """A Fraction for matrices; a number of a field is left as it is."""
+    return fmpq(x.numerator, x.denominator) if isinstance(x, (Fraction, int)) else x
 
 
-def fraction(x: fmpq) -> Fraction:
-    """An entry of a matrix as a Fraction."""
-    return Fraction(int(x.p), int(x.q))
+def fraction(x: Any) -> Fraction:
+    """An entry of a matrix as a Fraction; a number of a field is left as it is."""
+    return Fraction(int(x.p), int(x.q)) if isinstance(x, fmpq) else x
 
 
 def matrix(rows: Iterable[Iterable[Fraction]], columns: int) -> fmpq_mat:

@@ -90,7 +90,7 @@ class Number:
         """The polynomial of a number, or of a rational."""
         if isinstance(x, Number):
             return x.p
-        return fmpq_poly([rational(x) if isinstance(x, Fraction) else x])
+        return fmpq_poly([rational(x)])
 
     def __add__(self, x: Number | Rational) -> Number:
         return Number(self.field, self.p + self.other(x))
@@ -176,6 +176,34 @@ def read_field(node: Node) -> Field:
     if value(integers, lo.numerator, lo.denominator) * value(integers, hi.numerator, hi.denominator) >= 0:
         raise fields["polynomial"].reject("different signs at lo and at hi")
     return Field(fmpq_poly(integers), lo, hi, node)
+
+
+class FieldMatrix:
+    """As much as is needed of what flint's matrices are over the rationals."""
+
+    def __init__(self, rows: int, columns: int, entries: Sequence[Number]) -> None:
+        self.rows, self.columns = [list(entries[i * columns : (i + 1) * columns]) for i in range(rows)], columns
+
+    def tolist(self) -> list[list[Number]]:
+        """Row by row."""
+        return self.rows
+
+    def rref(self) -> tuple[FieldMatrix, int]:
+        """The reduced echelon form, by Gauss and Jordan, and the rank."""
+        rows, rank = [*self.rows], 0
+        for j in range(self.columns):
+            found = next((i for i in range(rank, len(rows)) if rows[i][j]), None)
+            if found is None:
+                continue
+            rows[rank], rows[found] = rows[found], rows[rank]
+            pivot = rows[rank][j]
+            rows[rank] = [x / pivot if x.p else x for x in rows[rank]]
+            for i, row in enumerate(rows):
+                if i != rank and row[j].p:
+                    factor = row[j]
+                    rows[i] = [x - factor * y if y.p else x for x, y in zip(row, rows[rank], strict=True)]
+            rank += 1
+        return FieldMatrix(len(rows), self.columns, [x for row in rows for x in row]), rank
 
 
 def read_numbers(in_field: Field, node: Node, length: int) -> list[Number]:

@@ -32,8 +32,8 @@ def check_lifted(moving: Moving, inverse: Node, node: Node) -> Set:
     continuously."""
     fields = node.record("lift", "forced", "force", "spread", optional=("onset",))
     n, classes = moving.ball.problem.n, moving.classes
-    lift, _ = read_rows(moving.S, fields["lift"])
-    groups = superclasses(moving, lift, fields["lift"])
+    lift, dual = read_rows(moving.S, fields["lift"])
+    groups = superclasses(moving, lift, dual, fields["lift"])
     forced = check_forced(moving, lift, groups, fields)
     core = moving.core(groups)
     onset = "onset" in fields

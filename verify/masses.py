@@ -5,7 +5,6 @@ FORMAT.md has the argument. Everything is said of every residual in the ball |r 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -15,7 +14,7 @@ from verify.bounds import column, matrix, root_above
 from verify.neurons import Neuron, are_independent
 from verify.problem import Problem, square
 from verify.solutions import OptimalSet, System
-from verify.superclasses import Candidates, length, read_lift, side_by_side, stretch
+from verify.superclasses import Candidates, length, read_rows, side_by_side, stretch
 from verify.text import Fields, Node, Vector, show
 
 KEYS = ("lift", "classes", "masses", "split", "forced")
@@ -24,7 +23,7 @@ KEYS = ("lift", "classes", "masses", "split", "forced")
 def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSet:
     """The set over these classes, which are all neurons that can be active; rejected unless its evidence holds."""
     problem = ball.problem
-    found = read_lift(ball, classes, fields["lift"])
+    found = Candidates(ball, classes, *read_rows(ball.residuals, fields["lift"]))
     if "mixed" in fields:
         from verify.split import read_mixed
 
@@ -40,14 +39,7 @@ def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSe
     if (found.lift or len(found.members) < len(classes)) and not problem.outputs:
         from verify.split import check_split
 
-        split = check_split(found, masses, delta, fields)
-        neurons = tuple(of_class(problem, c, a in split.active, split.weights[a]) for a, c in enumerate(classes))
-        carried = Counter(tuple(classes[a].B.entries()) for a in split.active)
-        count, bends = len(split.active), sum(bool(classes[a].kinks) for a in split.active)
-        if problem.blocks:
-            count, bends = len(carried), sum(blocks > 1 for blocks in carried.values())
-        dimension = split.dimension - len(split.active) + count
-        return OptimalSet(count, dimension, bends, bends, split.system, neurons=neurons, weight_error=split.off)
+        return check_split(found, masses, delta, fields)
     fields["split"].vector(0)
     fields["forced"].vector(0)
     return replace(shared_masses(found, masses, delta, fields["masses"]), level=level)

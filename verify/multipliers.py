@@ -140,7 +140,5 @@ def not_out(ball: Ball, xi: int, multipliers: Node, patterns: Patterns | None) -
     patterns every piece must have its multiplier, without them that is known."""
     t = tuple(xi * x for x in ball.theta)
     P = mask_of(k for k, t_k in enumerate(t) if t_k > 0)
-    top, bottom = ball.out_below.as_integer_ratio()
     rows = read_entries(t, P, multipliers.array()) if patterns is None else piece_rows(patterns, t, multipliers)
-    found = products(ball.problem, rows)
-    return P, {base & P for base, p, q in found if sum(x * x for x in p) * bottom >= top * q * q}
+    return P, {base & P for base, length in lengths(ball.problem, rows) if length >= ball.out_below}

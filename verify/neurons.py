@@ -23,7 +23,8 @@ class Neuron:
     `strict`       whether it costs, at first order, to leave its face; None: not known
     `B`            v(r) = B'r, up to its sign, for all residuals near r*: its face is stable. None: not known
     `weight`       about alpha, where the solution is unique
-    `key`, `face`  of its class (`optimal_set`); `v`, `q`: the exact dual vector and output (`exact_set`)
+    `key`, `face`  of its class (`optimal_set`); `v`, `q`: the exact dual vector and output (`exact_set`; of
+                   `algebraic_set` v alone, in its field)
     `breaks`       v has no derivative at r* along the residuals on which all tied neurons stay tied
     `blocks`       how many blocks of a network over some patterns carry it
     """

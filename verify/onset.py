@@ -15,7 +15,7 @@ from verify.bounds import column, dual_basis, matrix, root_above, rows
 from verify.polynomials import at_most, off_identity
 from verify.problem import dot, square
 from verify.split import spanned
-from verify.superclasses import same_kernels, without
+from verify.superclasses import Candidates
 from verify.text import Fields, Matrix, Node, Vector, show
 
 Groups = Sequence[Sequence[int]]
@@ -53,7 +53,7 @@ class Moving:
         return [s for s, group in enumerate(groups) if any(any(self.alpha[a]) for a in group)]
 
 
-def superclasses(moving: Moving, lift: Matrix, node: Node) -> Groups:
+def superclasses(moving: Moving, lift: Matrix, W: fmpq_mat, node: Node) -> Groups:
     """Classes that tie on all s orthogonal to L, with outputs that differ by L; in the order of their first."""
     problem, classes = moving.ball.problem, moving.classes
     if not lift:
@@ -62,10 +62,7 @@ def superclasses(moving: Moving, lift: Matrix, node: Node) -> Groups:
         return antipodal(moving, lift)
     if problem.model == "cgl" and any(problem.K[a.key[1]] is not None for a in classes):
         raise node.reject("no lift where a class has constraints")
-    L = matrix(lift, problem.n)
-    if (W := dual_basis(L)) is None:
-        raise node.reject("independent rows")
-    return same_kernels([without(L, W, class_.B) for class_ in classes])
+    return Candidates(moving.ball, classes, lift, W).members
 
 
 def antipodal(moving: Moving, lift: Matrix) -> Groups:
@@ -99,7 +96,8 @@ def check_onset(
     node.require(moving.S.ncols() == 1, "a still piece")
     M = tuple(row.vector(n) for row in fields["rows"].array())
     H = fields["normal"].vector(n)
-    if dual_basis(matrix((*lift, *M), n)) is None or not M:
+    joint = (*lift, *M)
+    if (both := dual_basis(matrix(joint, n))) is None or not M:
         raise fields["rows"].reject("rows that are independent of each other and of the lift, at least one")
     for i, row in enumerate(M):
         if any(dot(row, l) for l in lift) or any((column(row).transpose() * moving.S).entries()):
@@ -108,7 +106,7 @@ def check_onset(
     core, (W, pulled, beta) = moving.core(groups), inverse
     late = [s for s in range(len(groups)) if s not in core]
     node.require(late, "a superclass without weight")
-    check_apart(moving, (lift, M), groups, late, fields)
+    check_apart(moving, (M, superclasses(moving, joint, both, fields["rows"])), groups, late, fields)
     firsts = [moving.classes[group[0]] for group in groups]
     tilt = root_above(square(H))
     flat = max((abs(heights(moving, H, firsts[s])[0]) for s in core), default=Fraction(0)) + tilt * moving.shift
@@ -125,11 +123,11 @@ def check_onset(
 
 
 def check_apart(
-    moving: Moving, lifts: tuple[Matrix, Matrix], groups: Groups, late: Sequence[int], fields: Fields
+    moving: Moving, beyond: tuple[Matrix, Groups], groups: Groups, late: Sequence[int], fields: Fields
 ) -> None:
-    """Reject unless a superclass without weight can tie only where s is orthogonal to M."""
-    (lift, M), core = lifts, moving.core(groups)
-    families = superclasses(moving, (*lift, *M), fields["rows"])
+    """Reject unless a superclass without weight can tie only where s is orthogonal to M; `beyond` are M and the
+    superclasses of the lift with M."""
+    (M, families), core = beyond, moving.core(groups)
     if len(core) + 1 != len(families) + len(M):
         expected = f"{len(families)} + {len(M)} - 1 superclasses with weight"
         raise fields["rows"].reject(expected, str(len(core)))

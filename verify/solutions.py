@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from flint import fmpq_mat
+
 from verify.facts import DUAL, MULTIPLIERS, NEURONS, SET, VALUE, Fact, Facts, proved
 from verify.neurons import Neuron
 from verify.problem import Problem
 from verify.rules import Applies, Rule, plain
 
 if TYPE_CHECKING:
-    from flint import fmpq_mat
-
-    from verify.field import Number
     from verify.text import Node, Vector
 
 
@@ -28,8 +27,8 @@ class System:
     true g is exactly 0, each with the columns in which the true F is exactly 0.
     """
 
-    F: fmpq_mat
-    g: Vector
+    F: Any  # a matrix of flint, or over a field
+    g: Sequence[Any]
     F_error: Vector
     g_error: Vector
     names: tuple[int, ...]
@@ -42,6 +41,11 @@ class System:
         """The rank of F."""
         return len(self.g)
 
+    @property
+    def rational(self) -> bool:
+        """Whether F and g are, and not of a field."""
+        return isinstance(self.F, fmpq_mat)
+
 
 @dataclass(frozen=True)
 class OptimalSet:
@@ -51,8 +55,7 @@ class OptimalSet:
     to have positive weight in a solution. If `exact`, the fact is `exact_set`: the dimension is 0 or at least 1, and
     only neurons with positive weight count as kinked. `neurons` says what is known of each class, or tied neuron; where
     the solution is unique, all weights are within `weight_error`. `system` are the equations of the polytope.
-    `in_field`: v of each tied neuron, exactly. `level`: so many classes, all with weight, may change their free biases,
-    and nothing is said of single neurons.
+    `level`: so many classes, all with weight, may change their free biases, and nothing is said of single neurons.
 
     A ReLU network over some patterns (`problem.blocks`): blocks with the same B = X P have the same neuron v = B'r, and
     no other two have. `classes` and `dimension` count neurons, and kinked are those that lie in two of the blocks.
@@ -66,7 +69,6 @@ class OptimalSet:
     exact: bool = False
     neurons: tuple[Neuron, ...] = ()
     weight_error: Fraction = Fraction(0)
-    in_field: Sequence[Sequence[Number]] = ()
     level: int = 0
 
     @property

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
 from verify.ball import Class, frobenius
 from verify.bounds import column, dual_basis, fraction, matrix, rational, root_above
+from verify.masses import of_class
 from verify.problem import dot, square
-from verify.solutions import System
+from verify.solutions import OptimalSet, System
 from verify.superclasses import Candidates, length, product, side_by_side, stretch, without
 from verify.text import Fields, Matrix, Node, Vector, show
-
-
-@dataclass(frozen=True)
-class Split:
-    """The classes that have positive weight in some solution (the others have weight 0 in all), the dimension, and the
-    equations of the weights. Some solution has weights that are all within `off` of `weights`."""
-
-    active: list[int]
-    dimension: int
-    system: System
-    weights: Vector
-    off: Fraction
 
 
 def read_mixed(found: Candidates, node: Node) -> Candidates:
@@ -48,11 +38,13 @@ def read_mixed(found: Candidates, node: Node) -> Candidates:
     return mixing
 
 
-def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: Fields) -> Split:
-    """Reject unless some alpha > 0 near `split` has exactly the true masses and exactly the output y - r_L."""
+def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: Fields) -> OptimalSet:
+    """Reject unless some alpha > 0 near `split` has exactly the true masses and exactly the output y - r_L: the active
+    classes have positive weight in some solution, and the others have weight 0 in all."""
+    problem, classes = found.ball.problem, found.classes
     for s, mass in enumerate(masses):
         fields["masses"].require(mass > delta, f"every mass > delta = {show(delta)}", f"{show(mass)} at {s}")
-    split = fields["split"].vector(len(found.classes))
+    split = fields["split"].vector(len(classes))
     fields["split"].require(all(alpha >= 0 for alpha in split), "weights >= 0")
     active = [a for a, alpha in enumerate(split) if alpha]
     if any(not set(group) & set(active) for group in found.members):
@@ -64,7 +56,7 @@ def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: Fiel
     if (tau := stretch(F.transpose())) <= e:
         raise fields["split"].reject(f"|F'x| > {show(e)} |x| for all x, what the ball can change", show(tau))
     alpha = tuple(split[a] for a in active)
-    target = (*masses, *(dot(row, found.ball.problem.y) for row in rows))
+    target = (*masses, *(dot(row, problem.y) for row in rows))
     off = (length(F * column(alpha) - column(target)) + delta + e * root_above(square(alpha))) / (tau - e)
     for a in active:
         if split[a] <= off:
@@ -75,7 +67,13 @@ def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: Fiel
     g_error = (*(delta,) * S, *(zero,) * len(rows))
     silent = {S + l: silent_on(found, active, row) for l, row in enumerate(rows) if not target[S + l]}
     system = System(F, target, F_error, g_error, tuple(active), len(split), silent, exact=False)
-    return Split(active, k - int(F.nrows()), system, split, off)
+    neurons = tuple(of_class(problem, c, a in active, split[a]) for a, c in enumerate(classes))
+    carried = Counter(tuple(classes[a].B.entries()) for a in active)
+    count, bends = k, sum(bool(classes[a].kinks) for a in active)
+    if problem.blocks:
+        count, bends = len(carried), sum(blocks > 1 for blocks in carried.values())
+    dimension = count - int(F.nrows())
+    return OptimalSet(count, dimension, bends, bends, system, neurons=neurons, weight_error=off)
 
 
 def split_map(found: Candidates, active: list[int], rows: Matrix) -> fmpq_mat:

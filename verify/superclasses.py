@@ -53,11 +53,6 @@ class Candidates:
         return max((a.bound for a in self.classes), default=Fraction(0)) * self.ball.R
 
 
-def read_lift(ball: Ball, classes: Sequence[Class], node: Node) -> Candidates:
-    """The classes with their lift."""
-    return Candidates(ball, classes, *read_rows(ball.residuals, node))
-
-
 def read_rows(S: fmpq_mat, node: Node) -> tuple[Matrix, fmpq_mat]:
     """A basis of L, independent rows that are orthogonal to all columns of S, and its dual basis."""
     n = S.nrows()

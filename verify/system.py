@@ -5,31 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpz
 
-from verify.bounds import fraction, matrix, rational
+from verify.bounds import fraction, identity, rational
 from verify.solutions import System
-from verify.text import Vector
 
 MOST_BITS = 4096
 
 
-def exact_system(outputs: Sequence[Vector], fit: Vector) -> System:
-    """sum_a alpha_a q_a = fit as independent rows: the reduced echelon form of [Q | fit]."""
-    k = len(outputs)
-    columns = [*outputs, fit]
-    reduced, rank = matrix(zip(*columns, strict=True), k + 1).rref()
-    rows = reduced.tolist()[:rank]
-    F = fmpq_mat(rank, k, [x for row in rows for x in row[:k]])
-    zero = (Fraction(0),) * rank
-    return System(F, tuple(fraction(row[k]) for row in rows), zero, zero, tuple(range(k)), k, {}, exact=True)
-
-
 def restricted(system: System, columns: tuple[int, ...]) -> System:
     """An exact system in the weights of some classes, where all others are known to be 0."""
-    rows = list(zip(*system.F.tolist(), strict=True))
-    short = exact_system([tuple(fraction(fmpq(x)) for x in rows[a]) for a in columns], system.g)
+    from verify.ties import exact_system
+
+    short = exact_system(chosen(system, (*columns, len(system.names))), len(columns))
     return replace(short, names=columns, total=system.total)
 
 
@@ -51,18 +41,17 @@ def floored(x: Fraction, bits: int) -> int:
     return (x.numerator << bits) // x.denominator
 
 
-def chosen(system: System, columns: Sequence[int]) -> fmpq_mat:
-    """The given columns of F."""
-    width, entries = system.F.ncols(), system.F.entries()
-    return fmpq_mat(system.rows, len(columns), [entries[l * width + a] for l in range(system.rows) for a in columns])
+def chosen(system: System, columns: Sequence[int]) -> Any:
+    """The given columns of [F | g | I]."""
+    lines = zip(system.F.tolist(), system.g, identity(system.rows).tolist(), strict=True)
+    rows = [[*row, rational(g_l), *unit] for row, g_l, unit in lines]
+    return type(system.F)(system.rows, len(columns), [row[a] for row in rows for a in columns])
 
 
-def tableau(system: System, basis: Sequence[int]) -> tuple[list[list[fmpq]] | None, list[list[fmpq]]]:
-    """F_B^-1 [g | F] and F_B^-1, row by row; None if F_B, which has as many columns as rows, is singular."""
-    try:
-        inverse = chosen(system, basis).inv()
-    except ZeroDivisionError:
-        return None, []
-    g = fmpq_mat(system.rows, 1, [rational(x) for x in system.g])
-    solution, rest = (inverse * g).tolist(), (inverse * system.F).tolist()
-    return [[*x, *row] for x, row in zip(solution, rest, strict=True)], inverse.tolist()
+def tableau(system: System, basis: Sequence[int]) -> list[list[Any]] | None:
+    """F_B^-1 [g | F], where there are errors F_B^-1 [g | F | I], row by row; None if F_B, which has as many columns as
+    rows, is singular."""
+    size, k = system.rows, len(system.names)
+    units = () if system.exact else range(k + 1, k + 1 + size)
+    rows = chosen(system, (*basis, k, *range(k), *units)).rref()[0].tolist()
+    return [row[size:] for row in rows] if not rows or rows[-1][size - 1] else None

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from verify.ball import Ball, on_rows
-from verify.bounds import matrix
+from verify.bounds import fraction, matrix
 from verify.multipliers import products, read_entries
 from verify.neurons import Neuron, are_independent
 from verify.patterns import Patterns
@@ -60,13 +60,9 @@ class Optimum:
         """So many numbers."""
         return node.vector(length)
 
-    def rank(self, vectors: Sequence[Numbers]) -> int:
-        """dim span"""
-        return int(matrix(vectors, self.ball.problem.n).rank())
-
-    def system(self, outputs: Sequence[Numbers], fit: Numbers) -> System:
-        """The equations of the weights."""
-        raise NotImplementedError
+    def table(self, columns: Sequence[Numbers]) -> Any:
+        """The matrix with these columns, of as many numbers as there are data."""
+        return matrix(zip(*columns, strict=True), len(columns))
 
     def pieces(self, sign: str, xi: int) -> Iterator[tuple[Node, int, Numbers]]:
         """ReLU: the base and v = Z'm of the pieces that are not out, each with the entry of its multiplier."""
@@ -109,23 +105,23 @@ def check_solutions(optimum: Optimum, patterns: Patterns | None, node: Node, fie
         check_farkas(optimum, tied, solutions[0], fields["farkas"])
     else:
         optimum.read(fields["farkas"], 0)
-    neurons = []
+    neurons, bends = [], 0
     for a, weights in zip(tied, zip(*solutions, strict=True), strict=True):
         neuron = neuron_of(optimum, a, True if any(weights) else False if one else None)
         neurons.append(optimum.known(neuron, a, weights[0] if one else optimum.zero))
-    bends = sum(neuron.active is True and in_two_blocks(optimum, a) for a, neuron in zip(tied, neurons, strict=True))
+        bends += bool(neuron.active and (a.others or (problem.model == "relu" and not neuron.strict)))  # in two blocks
     fit = [y_k - r_k for y_k, r_k in zip(problem.y, optimum.r, strict=True)]
-    system = optimum.system([a.q for a in tied], fit)
-    vectors = [a.v for a in tied]
-    return OptimalSet(len(tied), len(solutions) - 1, bends, bends, system, True, tuple(neurons), in_field=vectors)
+    system = exact_system(optimum.table([*(a.q for a in tied), fit]), len(tied))
+    return OptimalSet(len(tied), len(solutions) - 1, bends, bends, system, True, tuple(neurons))
 
 
-def in_two_blocks(optimum: Optimum, a: Tied) -> bool:
-    """Of a ReLU network: over all patterns, whether the neuron is zero on a row other than zero."""
-    problem = optimum.ball.problem
-    return bool(a.others) or (
-        problem.model == "relu" and not all(optimum.through(tuple(z for z in problem.Z if any(z)), a.v))
-    )
+def exact_system(table: Any, k: int) -> System:
+    """sum_a alpha_a q_a = fit as independent rows: the reduced echelon form of [Q | fit], Q with k columns."""
+    reduced, rank = table.rref()
+    rows = reduced.tolist()[:rank]
+    F = type(table)(rank, k, [x for row in rows for x in row[:k]])
+    zero = (Fraction(0),) * rank
+    return System(F, tuple(fraction(row[k]) for row in rows), zero, zero, tuple(range(k)), k, {}, exact=True)
 
 
 def neuron_of(optimum: Optimum, a: Tied, active: bool | None) -> Neuron:
@@ -195,5 +191,5 @@ def check_farkas(optimum: Optimum, tied: Sequence[Tied], alpha: Numbers, node: N
         if s < 0 or bool(s) == bool(weight):
             raise node.reject(f"h.q {'= 0' if weight else '> 0'} for the tied neuron {number}")
     support = [a.q for a, weight in zip(tied, alpha, strict=True) if weight]
-    if optimum.rank(support) < len(support):
+    if optimum.table(support).rref()[1] < len(support):
         raise node.reject("independent outputs of the active neurons", f"{len(support)} that are dependent")

@@ -184,7 +184,10 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
         lambda f: point(f).update(s=scaled(point(f)["s"], 1 - F(1, 10**9))),
         "proved positive|not tied|strictness|stays",
     ),
-    "negative weights": (lambda f: point(f).update(weights=scaled(point(f)["weights"], F(-1))), "weights >= 0"),
+    "negative weights": (
+        lambda f: point(f).update(weights=scaled(point(f)["weights"], F(-1))),
+        "a weight that stays >= 0",
+    ),
     "no weight": (no_weight, "not tied|proved positive|strictness"),
     "the other sign": (other_sign, "stays|region|gain|vanishes|rows where"),
     "a sample elsewhere": (lambda f: f["samples"][0].update({"lambda": "1000"}), "a lambda of the piece"),

@@ -44,7 +44,7 @@ from verify.shortest import check_exact, check_shortest
 from verify.solutions import System, lifted
 from verify.split import check_forced, is_void, read_mixed, silent_on
 from verify.statement import statement
-from verify.superclasses import Candidates, read_lift, same_kernels
+from verify.superclasses import Candidates, read_rows, same_kernels
 from verify.text import Node
 from verify.ties import Optimum as ExactOptimum
 from verify.ties import Tied, check_farkas
@@ -651,6 +651,11 @@ def of(*columns: tuple[Any, ...], key: int = 1) -> Class:
     return Class((1, key), (), 0, matrix(zip(*columns, strict=True), len(columns)), Fraction(2))
 
 
+def read_lift(ball: Ball, classes: list[Class], at: Node) -> Candidates:
+    """The classes with their lift."""
+    return Candidates(ball, classes, *read_rows(ball.residuals, at))
+
+
 def lift_of(y: tuple[Any, ...], R_squared: int = 0) -> Candidates:
     """Outputs (1, 0) and (1, 1) at theta = (1, 0), and the lift (0, 1)."""
     problem = Problem("relu", Fraction(1), mat([[1], [1]]), vec(*y))
@@ -700,7 +705,7 @@ def test_kernels_that_only_the_lift_tells_apart() -> None:
     """With (0, 1) in L the first two classes are one superclass, and the third, which has nothing more, too."""
     assert lift_of((2, 0)).members == [[0, 1, 2]]
     found = lift_of((2, 0))
-    assert read_lift(found.ball, found.classes, node([])).members == [[0], [1], [2]]
+    assert read_lift(found.ball, [*found.classes], node([])).members == [[0], [1], [2]]
     assert same_kernels([of((1, 0)).B, of((-1, 0)).B, of((2, 0)).B]) == [[0, 1], [2]]
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction as F
 from hashlib import sha256
 from math import isqrt
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from verify.network.check import Network, check_network, check_penalty
 from verify.network.directions import apart, bounds, by_correlation
 from verify.network.file import Array, compare_file, decoded, folded, read_json
 from verify.network.nearest import check_nearest, largest_weight, least_linear, matched, moved_squared, pull, read_pairs
-from verify.network.optimum import Known, Optimum, enclosed, enclosure, exactly, find_optimum, optimum_in_field
+from verify.network.optimum import Known, Optimum, enclosed, enclosure, exactly, find_optimum
 from verify.network.outputs import check_pruned, compared
 from verify.network.own import check_own
 from verify.network.stationary import check_stationary, gradient, kinks_of, nearest, of_bias, of_free
@@ -407,7 +408,7 @@ def test_what_optimal_networks_look_like() -> None:
     assert one_line.straight and one_line.error == F(3, 2)
     nothing = enclosed(ball, Tied((1, 0), True, True), None)
     assert (nothing.v, nothing.error, nothing.straight) == (vec(0, 0), F(2), False)
-    exact = exactly(Tied((-1, 0), True, True, v=vec(1, 2)), False)
+    exact = exactly(Tied((-1, 0), True, True, v=vec(1, 2)), False, in_field=False)
     assert (exact.sign, exact.v, exact.error, exact.straight, exact.used) == (-1, vec(1, 2), ZERO, True, False)
 
     class Near:
@@ -430,21 +431,29 @@ def test_optima_in_a_field() -> None:
     """v* within its enclosure, not straight, and itself; used is what the vertices use, or what the set says."""
     field = read_field(Node({"polynomial": "-2 0 1", "lo": "1", "hi": "2"}))
     root = field.number(vec(0, 1))
-    neurons = tuple(Tied((xi, 0), active, True) for xi, active in ((1, None), (-1, True)))
-    found = OptimalSet(2, 1, 0, 0, None, True, neurons, in_field=[[root], [-root]])  # type: ignore[arg-type]
-    plain = optimum_in_field(found, None)
+    neurons = tuple(Tied((xi, 0), active, True, v=(xi * root,)) for xi, active in ((1, None), (-1, True)))
+    found = OptimalSet(2, 1, 0, 0, SimpleNamespace(rational=False), True, neurons)  # type: ignore[arg-type]
+
+    def in_field(found: OptimalSet, listed: Polytope | None) -> Optimum:
+        known = find_optimum(None, False, found, listed)  # type: ignore[arg-type]
+        assert known is not None and known.weights is None
+        return known
+
+    plain = in_field(found, None)
     assert [(a.sign, a.straight, a.used, a.in_field) for a in plain.neurons] == [
-        (1, False, None, [root]),
-        (-1, False, True, [-root]),
+        (1, False, None, (root,)),
+        (-1, False, True, (-root,)),
     ]
-    assert plain.points is None and not plain.neurons[0].along(vec(0)) and plain.neurons[0].along(vec(7))
+    assert plain.points is None and not plain.errors
+    assert [(a.v, a.error) for a in plain.neurons] == [enclosure([root]), enclosure([-root])]
+    assert not plain.neurons[0].along(vec(0)) and plain.neurons[0].along(vec(7))
     listed = Polytope(((0,),), (), 1, (0,), 1, points=({0: root},))  # type: ignore[arg-type]
-    used = optimum_in_field(found, listed)
+    used = in_field(found, listed)
     assert [a.used for a in used.neurons] == [True, False] and used.points is not None
     assert abs(used.points[0][0] ** 2 - 2) < 1
     wide = replace(listed, points=({0: root, 1: 10**9 * root},))  # type: ignore[arg-type]
     errors = [enclosure([x])[1] for x in (root, 10**9 * root)]
-    assert errors[0] < errors[1] and optimum_in_field(found, wide).errors == (errors[1],)
+    assert errors[0] < errors[1] and in_field(found, wide).errors == (errors[1],)
 
 
 def test_directions_of_neurons_that_are_used() -> None:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from flint import fmpq_mat, fmpq_poly, fmpz
+from flint import fmpq, fmpq_mat, fmpq_poly, fmpz
 
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
@@ -17,8 +17,7 @@ from verify.bounds import column, dual_basis, fraction, identity, matrix, root_a
 from verify.classes import read_class
 from verify.direct import gated, merged, read_direct
 from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
-from verify.field import Field, Number, read_field, value
-from verify.field_system import FieldSystem, field_system, reduce
+from verify.field import Field, FieldMatrix, Number, read_field, value
 from verify.lifted import check_inside
 from verify.masses import check_masses, check_set, of_class, one_sided, shared_masses
 from verify.moving import Along, check_concave
@@ -31,28 +30,20 @@ from verify.rules import cover as cover_rule
 from verify.rules.algebraic_set import InField
 from verify.rules.cover import check as check_by_cover
 from verify.rules.elastic.dual import check_elastic
-from verify.rules.exact_set import Rational, check_exact_set
+from verify.rules.exact_set import check_exact_set
 from verify.rules.faces import at_kinks, check_faces, check_idle_direction, check_leaving, check_stable
 from verify.rules.lambda_max import check_lambda_max
 from verify.rules.min_norm import check_min_norm
 from verify.rules.one_neuron import branch, check_one_neuron
-from verify.rules.polytope import (
-    check_polytope,
-    field_restricted,
-    field_tableau,
-    rank_of,
-    read_bases,
-    read_corner,
-    support_of,
-    walk,
-)
+from verify.rules.polytope import check_polytope, read_bases, read_corner, support_of, walk
 from verify.rules.value import Dual, Value
 from verify.shortest import check_shortest, weights
 from verify.solutions import OptimalSet, System, set_rule
 from verify.split import check_split, read_mixed
 from verify.superclasses import Candidates, stretch
+from verify.system import chosen, restricted, tableau
 from verify.text import Node
-from verify.ties import Tied, check_solutions, in_two_blocks, neuron_of, tied_neurons
+from verify.ties import Optimum, Tied, check_solutions, exact_system, neuron_of, tied_neurons
 
 ZERO, ONE = F(0), F(1)
 NODE = Node(None, None, "here")
@@ -250,9 +241,9 @@ def test_rules_of_sets() -> None:
 # ------------------------------------------------------------------------------------------------ ties
 
 
-def optimum(problem: Problem, r: Any, bounds: Any = None) -> Rational:
+def optimum(problem: Problem, r: Any, bounds: Any = None) -> Optimum:
     """r* = r."""
-    return Rational(Ball(problem, vec(*r), ZERO), vec(*r), Node(bounds))
+    return Optimum(Ball(problem, vec(*r), ZERO), vec(*r), Node(bounds))
 
 
 def test_what_is_known_of_tied_neurons() -> None:
@@ -284,14 +275,24 @@ def test_tight_constraints_of_tied_neurons() -> None:
     assert neuron_of(block, Tied((0, 0), vec(2, 0), ()), True).strict is None
 
 
-def test_neurons_in_two_blocks() -> None:
-    """ReLU: zero on a row that is not zero; or carried by other blocks."""
-    at = optimum(relu([[1, 0], [0, 1], [0, 0]]), (1, 1, 1))
-    assert in_two_blocks(at, Tied((1, 0), vec(2, 0), ())) and not in_two_blocks(at, Tied((1, 0), vec(2, 1), ()))
+def test_neurons_in_two_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ReLU: zero on a row that is not zero; or carried by other blocks; and with positive weight."""
+    at = optimum(relu([[1, 0], [0, 1], [0, 0]], y=(2, 1, 1)), (1, 1, 1))
     other = optimum(replace(at.ball.problem, model="gated"), (1, 1, 1))
-    assert not in_two_blocks(other, Tied((0, 0), vec(2, 0), ())) and in_two_blocks(
-        other, Tied((0, 0), vec(2, 1), (), (1,))
-    )
+    block = optimum(direct([[1, 0], [0, 1], [0, 0]], [[0], [1]], y=(2, 1, 1)), (1, 1, 1))
+    for by, v, others, expected in (
+        (at, vec(2, 0), (), 1),
+        (at, vec(2, 1), (), 0),
+        (other, vec(2, 0), (), 0),
+        (other, vec(2, 1), (1,), 1),
+        (block, vec(2, 0), (), 0),  # on the boundary of its cone
+    ):
+        idle = Tied((1, 0), vec(0, 1), vec(0, 1, 0), () if by is block else (2,))
+        tied = [Tied((1, 0), v, vec(1, 0, 0), others), idle]
+        monkeypatch.setattr("verify.ties.tied_neurons", lambda *_, tied=tied: tied)
+        fields = {"solutions": Node(["1 0"]), "farkas": Node("0 1 0")}
+        found = check_solutions(by, None, NODE, fields)  # type: ignore[arg-type]
+        assert (found.bends, found.kinked) == (expected, expected)
     blocks = ((1, 1), (-1, 1), (1, 3))
     found = [Tied((0, b), v, ()) for b, v in enumerate((vec(1, 0), vec(1, 0), vec(1, 0)))]
     assert [(a.key, a.others) for a in merged(blocks, found)] == [((0, 0), (2,)), ((0, 1), ())]
@@ -650,32 +651,43 @@ def test_equations_in_a_field() -> None:
     """Gauss and Jordan: pivots, ranks, tableaus, and the equations of some of the classes."""
     field = root_two()
     t, one, zero = field.number(vec(0, 1)), field.number(vec(1)), field.number(())
-    rows = [[zero, t, one], [t, zero, t], [t, t, one + t]]
-    assert reduce(rows, 3) == [0, 1]
-    assert [
-        [x == y for x, y in zip(row, known, strict=True)]
-        for row, known in zip(rows, ([1, 0, 1], [0, 1, t / 2], [0, 0, 0]), strict=True)
-    ] == [[True] * 3] * 3
-    outputs = [(t, zero), (zero, one), (t, one)]
-    found = field_system(outputs, (2 * t, one))
-    assert isinstance(found, FieldSystem) and (found.rows, found.total, found.names) == (2, 3, (0, 1, 2))
-    assert found.F_error == found.g_error == (0,) * len(found.left) and found.left[0][0] != "another"
-    assert found.right[0] == 2 and found.right[1] == 1 and found.F.ncols() == 3 and found.F.nrows() == 0
-    assert rank_of(found, [0]) == 1 and rank_of(found, [0, 1]) == 2 and rank_of(found, [0, 1, 2]) == 2
-    part = field_restricted(found, (0, 1))
-    assert (part.names, part.total, part.rows) == ((0, 1), 3, 2)
-    table = field_tableau(found, (0, 2))
-    assert table is not None and [row[0] == x for row, x in zip(table, (1, 1), strict=True)] == [True, True]
-    assert field_tableau(field_system([(t, t), (one, one)], (one, one)), (0,)) is not None
-    dependent = replace(found, left=((one, t), (t, one + one)), right=(one, one))
-    assert field_tableau(dependent, (0, 1)) is None
+    whole = FieldMatrix(3, 3, [zero, t, one, t, zero, t, t, t, one + t])
+    reduced, rank = whole.rref()
+    assert rank == 2 and whole.tolist()[0][0] == 0
+    assert same(reduced.tolist(), ([1, 0, 1], [0, 1, t / 2], [0, 0, 0]))
+    found = exact_system(FieldMatrix(2, 4, [t, zero, t, 2 * t, zero, one, one, one]), 3)
+    assert not found.rational and (found.rows, found.total, found.names) == (2, 3, (0, 1, 2))
+    assert found.F_error == found.g_error == (0, 0) and same(found.F.tolist(), ([1, 0, 1], [0, 1, 1]))
+    assert same([found.g], [(2, 1)]) and found.exact and found.F.tolist()[0][0] != "another"
+    assert [chosen(found, columns).rref()[1] for columns in ([0], [0, 1], [0, 1, 2], [])] == [1, 2, 2, 0]
+    part = restricted(found, (0, 1))
+    assert (part.names, part.total, part.rows) == ((0, 1), 3, 2) and same([part.g], [(2, 1)])
+    assert same(tableau(found, (0, 2)) or (), ([1, 1, -1, 0], [1, 0, 1, 1]))
+    dependent = replace(found, F=FieldMatrix(2, 2, [one, t, t, one + one]), g=(one, one), names=(0, 1))
+    assert tableau(dependent, (0, 1)) is None
+
+
+def same(rows: Any, known: Any) -> bool:
+    """Whether two tables have the same numbers."""
+    return all(x == z for row, line in zip(rows, known, strict=True) for x, z in zip(row, line, strict=True))
+
+
+def test_tableaus_of_rationals() -> None:
+    """F_B^-1 [g | F], with the inverse where there are errors; a singular basis has none, no basis an empty one."""
+    exact = system([[1, 0, 1], [0, 2, 2]], (3, 4))
+    assert tableau(exact, (0, 1)) == [[3, 1, 0, 1], [2, 0, 1, 1]]
+    assert tableau(replace(exact, exact=False), (0, 1)) == [[3, 1, 0, 1, 1, 0], [2, 0, 1, 1, 0, fmpq(1, 2)]]
+    assert tableau(system([[1, 2], [2, 4]], (1, 1)), (0, 1)) is None
+    assert tableau(system([[1, 0, 0], [0, 0, 1]], (1, 1)), (0, 1)) is None
+    none = System(fmpq_mat(0, 0), (), (), (), (), 0, {}, exact=True)
+    assert tableau(none, ()) == [] and none.rational and exact.rational
 
 
 def test_the_shortest_weights_in_a_field_by_hand() -> None:
     """alpha = (F'mu)_+ with F alpha = g: for x - t y = 1 it is (1, 0) with mu = 1, the radius may be what is left."""
     field = root_two()
     t, one = field.number(vec(0, 1)), field.number(vec(1))
-    rows = FieldSystem(fmpq_mat(0, 2), (), (), (), (0, 1), 2, {}, exact=True, left=((one, -t),), right=(one,))
+    rows = System(FieldMatrix(1, 2, [one, -t]), (one,), (), (), (0, 1), 2, {}, exact=True)
 
     def found(weights: str, radius: str, mu: str = "1 0") -> Any:
         return check_min_norm(rows, Node({"bits": 0, "weights": weights, "radius": radius, "mu": [mu]}))
@@ -692,9 +704,9 @@ def test_the_shortest_weights_in_a_field_by_hand() -> None:
     ):
         with pytest.raises(Rejected, match=said):
             found(listed, radius, mu)
-    flat = replace(rows, left=((one, field.number(())),))
+    flat = replace(rows, F=FieldMatrix(1, 2, [one, field.number(())]))
     assert check_min_norm(flat, Node({"bits": 0, "weights": "1 0", "radius": "0", "mu": ["1 0"]})).radius == 0
-    none = replace(rows, left=(), right=(), total=1, names=(0,))
+    none = replace(rows, F=FieldMatrix(0, 1, []), g=(), total=1, names=(0,))
     assert check_min_norm(none, Node({"bits": 0, "weights": "0", "radius": "0", "mu": []})).weights == vec(0)
     with pytest.raises(Rejected, match="an array of 0"):
         check_min_norm(none, Node({"bits": 0, "weights": "0", "radius": "0", "mu": ["1"]}))
@@ -832,13 +844,14 @@ def test_splits_within_errors() -> None:
         return check_split(found, vec(*masses), delta, {key: Node(value, None, key) for key, value in fields.items()})
 
     good, tau = split("2 2"), stretch(matrix(mat([[1, 1], [1, -1]]), 2))  # F = F'
-    assert (good.active, good.dimension, good.off, good.weights) == ([0, 1], 0, 0, vec(2, 2))
+    assert [(one.active, one.weight) for one in good.neurons] == [(True, 2)] * 2
+    assert (good.classes, good.dimension, good.weight_error, good.kinked) == (2, 0, 0, 0)
     assert good.system.silent == {1: frozenset()} and good.system.g == vec(4, 0) and good.system.names == (0, 1)
-    assert split("2 2", F(1, 2)).off == F(1, 2) / tau and abs(tau - 1) < F(1, 10**30)
-    assert split("5/2 5/2").off == 1 / tau and good.system.g_error == vec(0, 0)
+    assert split("2 2", F(1, 2)).weight_error == F(1, 2) / tau and abs(tau - 1) < F(1, 10**30)
+    assert split("5/2 5/2").weight_error == 1 / tau and good.system.g_error == vec(0, 0)
     e = root_above(2 * ONE) * 2 * F(1, 100)
     moved = split("2 2", ZERO, F(1, 100))
-    assert moved.off == e * root_above(F(8)) / (tau - e) and moved.system.F_error == (ZERO, F(1, 50))
+    assert moved.weight_error == e * root_above(F(8)) / (tau - e) and moved.system.F_error == (ZERO, F(1, 50))
     for alpha, delta, R, said in (
         ("2 2", F(4), ZERO, "every mass > delta"),
         ("2 2", F(2), ZERO, "every positive weight >"),
@@ -878,7 +891,7 @@ def test_rows_of_a_split_by_their_numbers() -> None:
     other = replace(found, ball=replace(found.ball, problem=replace(problem, y=vec(4, 1, 0))))
     fields["split"] = "5/3 2/3 2/3"
     split = check_split(other, vec(3), ZERO, {key: Node(value, None, key) for key, value in fields.items()})
-    assert split.system.silent == {2: frozenset({0})} and split.off == 0  # the first has l.y = 1
+    assert split.system.silent == {2: frozenset({0})} and split.weight_error == 0  # the first has l.y = 1
 
 
 def test_kinks_from_each_side() -> None:
@@ -927,12 +940,13 @@ def test_lifts_of_free_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     nodes = {key: Node(value, None, key) for key, value in fields.items()}
     monkeypatch.setattr("verify.masses.check_masses", lambda *_: (vec(3, 4), ZERO))
     lifted_ = SimpleNamespace(ball=ball, lift=problem.outputs, mixed={}, members=[[0], [1]], classes=found.classes)
-    monkeypatch.setattr("verify.masses.read_lift", lambda *_: lifted_)
+    monkeypatch.setattr("verify.masses.read_rows", lambda *_: ((), None))
+    monkeypatch.setattr("verify.masses.Candidates", lambda *_: lifted_)
     monkeypatch.setattr("verify.split.read_mixed", lambda *_: SimpleNamespace(**{**vars(lifted_), "mixed": {0: ()}}))
     assert check_set(ball, found.classes, nodes).classes == 2
     with pytest.raises(Rejected, match="the free columns, and no mixed class"):
         check_set(ball, found.classes, {**nodes, "mixed": NODE})
-    monkeypatch.setattr("verify.masses.read_lift", lambda *_: SimpleNamespace(**{**vars(lifted_), "lift": ()}))
+    monkeypatch.setattr("verify.masses.Candidates", lambda *_: SimpleNamespace(**{**vars(lifted_), "lift": ()}))
     with pytest.raises(Rejected, match="the free columns, and no mixed class"):
         check_set(ball, found.classes, nodes)
 

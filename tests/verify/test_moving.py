@@ -12,7 +12,7 @@ import pytest
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.ball import Ball, Class
-from verify.bounds import column, fraction, matrix, vector
+from verify.bounds import column, dual_basis, fraction, matrix, vector
 from verify.classes import read_relu
 from verify.direct import read_direct
 from verify.lifted import check_forced, check_inside, check_inverse, is_void
@@ -272,12 +272,19 @@ def test_what_an_onset_pushes() -> None:
     assert check_onset(late(), (), [[0], [1]], (mat([[F(1, 2), 0, 0]]), F(1, 5), F(1, 2)), node)
 
 
+def grouped(at: Moving, lift: Any) -> Any:
+    """The superclasses over a lift."""
+    dual = dual_basis(matrix(lift, at.ball.problem.n))
+    assert dual is not None
+    return superclasses(at, lift, dual, Node(None))
+
+
 def test_every_family_of_an_onset_has_weight() -> None:
     """Of the superclasses that tie on the complement of M one has weight, in each family."""
     three = moving([[1, 1, 0], [0, 1, 0], [0, 0, 1]], [1, 0, 1], [[1], [1], [0]])
     fields = nodes(rows=["0 1 0"], apart=[["1"]])
     with pytest.raises(Rejected, match="a superclass with weight among those that tie"):
-        check_apart(three, ((), mat([[0, 1, 0]])), [[0], [1], [2]], (2,), fields)
+        check_apart(three, (mat([[0, 1, 0]]), grouped(three, mat([[0, 1, 0]]))), [[0], [1], [2]], (2,), fields)
 
 
 def test_rows_that_tell_the_late_ones_apart() -> None:
@@ -285,23 +292,21 @@ def test_rows_that_tell_the_late_ones_apart() -> None:
     for R, good in ((F(24, 100), True), (F(1, 4), False)):
         by, fields = late(R), nodes(rows=["0 2 0"], apart=[["1/2"]])
         if good:
-            check_apart(by, ((), mat([[0, 2, 0]])), [[0], [1]], (1,), fields)
+            check_apart(by, (mat([[0, 2, 0]]), grouped(by, mat([[0, 2, 0]]))), [[0], [1]], (1,), fields)
         else:
             with pytest.raises(Rejected, match="a row of U N - I with a sum below 1"):
-                check_apart(by, ((), mat([[0, 2, 0]])), [[0], [1]], (1,), fields)
+                check_apart(by, (mat([[0, 2, 0]]), grouped(by, mat([[0, 2, 0]]))), [[0], [1]], (1,), fields)
 
 
 def test_superclasses_by_hand() -> None:
     """Outputs that differ by the lift are one superclass; constraints allow no lift."""
     one = moving([[1, 1, 0], [0, 1, 1]], [1, 0], [[1], [0], [0]])
-    assert superclasses(one, (), Node(None)) == [[0], [1], [2]]
-    assert superclasses(moving([[1, 1], [0, 0]], [1, 0], [[1], [0]]), (), Node(None)) == [[0], [1]]
-    assert [list(group) for group in superclasses(one, mat([[0, 1]]), Node(None))] == [[0, 1], [2]]
-    with pytest.raises(Rejected, match="independent"):
-        superclasses(one, mat([[0, 1], [0, 2]]), Node(None))
+    assert grouped(one, ()) == [[0], [1], [2]]
+    assert grouped(moving([[1, 1], [0, 0]], [1, 0], [[1], [0]]), ()) == [[0], [1]]
+    assert [list(group) for group in grouped(one, mat([[0, 1]]))] == [[0, 1], [2]]
     bound = replace(one, ball=replace(one.ball, problem=replace(one.ball.problem, K=(None, None, mat([[1]])))))
     with pytest.raises(Rejected, match="no lift where a class has constraints"):
-        superclasses(bound, mat([[0, 1]]), Node(None))
+        grouped(bound, mat([[0, 1]]))
 
 
 def test_antipodal_classes_by_hand() -> None:
@@ -315,7 +320,7 @@ def test_antipodal_classes_by_hand() -> None:
 
     lift = mat([[1, -1]])
     assert antipodal(two(ball, (1, 0b01), (1, 0b10)), lift) == [[0, 1]]
-    assert superclasses(two(ball, (1, 0b01), (1, 0b10)), lift, Node(None)) == [[0, 1]]
+    assert grouped(two(ball, (1, 0b01), (1, 0b10)), lift) == [[0, 1]]
     assert antipodal(two(ball, (1, 0b01), (-1, 0b10)), lift) == [[0], [1]]
     assert antipodal(two(ball, (1, 0b01), (1, 0b01)), lift) == [[0], [1]]
     assert antipodal(two(ball, (1, 0b01), (1, 0b10)), mat([[1, 1]])) == [[0], [1]]

@@ -21,11 +21,12 @@ from relu_cert.prove.facts import BallSet, Facts
 from tests.prove.test_polytope_planted import settled
 from tests.verify.mutate import mutants
 from verify import Rejected, VerifyError, check
+from verify.bounds import matrix
 from verify.claims.polytope import staircase
 from verify.rules.polytope import Polytope, check_polytope
 from verify.solutions import System
-from verify.system import exact_system
 from verify.text import Limits, Node, load
+from verify.ties import exact_system
 
 
 @dataclass(frozen=True)
@@ -60,15 +61,10 @@ def records(facts: Facts) -> dict[str, Any]:
 
 def enclosed(F: list[list[str]], g: list[str], silent: dict[int, frozenset[int]], error: Fraction) -> System:
     """Equations with errors in all but silent zeros."""
-    from flint import fmpq_mat
-
-    from verify.bounds import rational
-
     rows = [[Fraction(x) for x in row] for row in F]
     k = len(rows[0])
-    matrix = fmpq_mat(len(rows), k, [rational(x) for row in rows for x in row])
     errors = (error,) * len(rows)
-    return System(matrix, vec(*g), errors, errors, tuple(range(k)), k, silent, exact=False)
+    return System(matrix(rows, k), vec(*g), errors, errors, tuple(range(k)), k, silent, exact=False)
 
 
 CORNERS = [tuple(Fraction(x) for x in (1, *c)) for c in product((0, 1), repeat=2)]
@@ -76,7 +72,7 @@ CORNERS = [tuple(Fraction(x) for x in (1, *c)) for c in product((0, 1), repeat=2
 
 def square() -> Listed:
     """Four outputs at the corners of a square, the fit in its centre: two diagonals, both degenerate."""
-    system = exact_system(CORNERS, vec(2, 1, 1))
+    system = exact_system(matrix(zip(*CORNERS, vec(2, 1, 1), strict=True), 5), 4)
     fact = {
         "bits": 0,
         "tilt": "1 2 4",

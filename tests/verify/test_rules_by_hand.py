@@ -283,13 +283,12 @@ def test_kernels_of_jumps_by_hand() -> None:
     """X X' of a block strictly inside its cone, of a pattern, of the rows where a neuron is on; none on a boundary."""
     block = Ball(cgl([[0], [1]], X=((1, 2), (0, 1))), vec(1, 1), ZERO)
     assert kernel(block, Tied((0, 0), vec(3, -1), ()), Node(None)).entries() == [5, 2, 2, 1]
-    for v in (vec(3, 0), vec(3, 1)):
-        with pytest.raises(Rejected, match="strictly inside its cone"):
-            kernel(block, Tied((0, 0), v, ()), Node(None))
+    with pytest.raises(Rejected, match="strictly inside their cones"):
+        kernel(block, Tied((0, 0), vec(3, 0), ()), Node(None))
     rows = Ball(relu([[1, 0], [1, -1], [0, 0]]), vec(1, 1, 1), ZERO)
     assert kernel(rows, Tied((1, 0), vec(2, 1), ()), Node(None)).entries() == [1, 1, 0, 1, 2, 0, 0, 0, 0]
     assert kernel(rows, Tied((1, 0), vec(1, 2), ()), Node(None)).entries() == [1, 0, 0, 0, 0, 0, 0, 0, 0]
-    with pytest.raises(Rejected, match="zero on no data point"):
+    with pytest.raises(Rejected, match="on no kink"):
         kernel(rows, Tied((1, 0), vec(1, 1), ()), Node(None))
     gated = Ball(replace(rows.problem, model="gated"), vec(1, 1, 1), ZERO)
     assert kernel(gated, Tied((0, 0b010), vec(1, 1), ()), Node(None)).entries() == [0, 0, 0, 0, 2, 0, 0, 0, 0]

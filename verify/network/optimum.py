@@ -10,7 +10,6 @@ from typing import Any
 from verify.ball import Ball
 from verify.bounds import column, fraction, root_above, vector
 from verify.field import Number
-from verify.field_system import FieldSystem
 from verify.network.weights_set import WeightSet
 from verify.neurons import Neuron
 from verify.problem import dot, square
@@ -59,34 +58,21 @@ def find_optimum(ball: Ball, zero: bool, known: OptimalSet | None, polytope: Pol
         return Optimum((), ({},), (Fraction(0),), None)
     if known is None:
         return None
-    if isinstance(known.system, FieldSystem):
-        return optimum_in_field(known, polytope)
+    in_field = not known.system.rational
     neurons = []
     for a, neuron in enumerate(known.neurons):
         used = neuron.active if polytope is None else a in polytope.used
-        neurons.append(exactly(neuron, used) if known.exact else enclosed(ball, neuron, used))
-    points = None if polytope is None else polytope.points
-    weights = WeightSet(known.system, len(neurons), total_weight(ball))
-    return Optimum(tuple(neurons), points, () if polytope is None else polytope.errors, weights)
+        neurons.append(exactly(neuron, used, in_field) if known.exact else enclosed(ball, neuron, used))
+    points, errors = (None, ()) if polytope is None else (polytope.points, polytope.errors)
+    if in_field:  # points are enclosed in rationals, and there are no equations
+        ends = [{a: enclosure([x]) for a, x in point.items()} for point in points or ()]
+        points = points and tuple({a: x for a, ((x,), _) in point.items()} for point in ends)
+        errors = tuple(max((error for _, error in point.values()), default=Fraction(0)) for point in ends)
+        return Optimum(tuple(neurons), points, errors, None)
+    return Optimum(tuple(neurons), points, errors, WeightSet(known.system, len(neurons), total_weight(ball)))
 
 
-def optimum_in_field(known: OptimalSet, polytope: Polytope | None) -> Optimum:
-    """The same where all is known in a field of algebraic numbers: enclosed in rationals, and without equations."""
-    neurons = []
-    for a, (neuron, v) in enumerate(zip(known.neurons, known.in_field, strict=True)):
-        used = neuron.active if polytope is None else a in polytope.used
-        middle, error = enclosure(v)
-        neurons.append(Known(neuron.key[0], middle, error, False, used, v))
-    if polytope is None:
-        return Optimum(tuple(neurons), None, (), None)
-    listed: Sequence[dict[int, Any]] = polytope.points  # numbers of the field
-    ends = [{a: enclosure([x]) for a, x in point.items()} for point in listed]
-    points = tuple({a: x for a, ((x,), _) in point.items()} for point in ends)
-    errors = tuple(max((error for _, error in point.values()), default=Fraction(0)) for point in ends)
-    return Optimum(tuple(neurons), points, errors, None)
-
-
-def enclosure(numbers: Sequence[Number]) -> tuple[Vector, Fraction]:
+def enclosure(numbers: Sequence[Any]) -> tuple[Vector, Fraction]:
     """Rationals, and how far they are, as a vector, from the numbers at most."""
     ends = [(-(-x).upper(), x.upper()) for x in numbers]
     return tuple((a + b) / 2 for a, b in ends), sum((b - a for a, b in ends), Fraction(0))
@@ -109,6 +95,8 @@ def enclosed(ball: Ball, neuron: Neuron, used: bool | None) -> Known:
     return Known(xi, v, error, bool(B.rank() <= 1), used)
 
 
-def exactly(neuron: Neuron, used: bool | None) -> Known:
-    """r* = theta, and v* is known."""
-    return Known(neuron.key[0], neuron.v, Fraction(0), True, used)
+def exactly(neuron: Neuron, used: bool | None, in_field: bool) -> Known:
+    """v* is known: rational, or in a field, where it is enclosed in rationals."""
+    v: Any = neuron.v
+    middle, error = enclosure(v) if in_field else (v, Fraction(0))
+    return Known(neuron.key[0], middle, error, not in_field, used, v if in_field else ())

@@ -7,13 +7,12 @@ FORMAT.md has the argument.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from verify.ball import Ball
 from verify.facts import DUAL, MULTIPLIERS, PATTERNS, Facts
-from verify.field import Number, read_field, read_numbers
-from verify.field_system import FieldSystem, field_system, reduce
-from verify.multipliers import not_out
+from verify.field import FieldMatrix, Number, read_field, read_numbers
+from verify.multipliers import allowed, not_out
 from verify.neurons import Neuron
 from verify.problem import Problem
 from verify.solutions import OptimalSet, set_rule
@@ -31,17 +30,13 @@ class InField(Optimum):
         """So many numbers."""
         return read_numbers(self.zero.field, node, length)
 
-    def rank(self, vectors: Sequence[Numbers]) -> int:
-        """dim span"""
-        return len(reduce([list(q) for q in vectors], self.ball.problem.n))
-
-    def system(self, outputs: Sequence[Numbers], fit: Numbers) -> FieldSystem:
-        """The equations of the weights."""
-        return field_system(outputs, fit)
+    def table(self, columns: Sequence[Numbers]) -> FieldMatrix:
+        """The matrix with these columns."""
+        return FieldMatrix(self.ball.problem.n, len(columns), [x for row in zip(*columns, strict=True) for x in row])
 
     def known(self, neuron: Neuron, tied: Tied, weight: Number) -> Neuron:
-        """Nothing more is read."""
-        return neuron
+        """The neuron with its v."""
+        return replace(neuron, v=tuple(tied.v))
 
     def pieces(self, sign: str, xi: int) -> Iterator[tuple[Node, int, Numbers]]:
         """Every piece that its multiplier of `dual` does not prove out has one entry, and no other piece has one."""
@@ -56,10 +51,9 @@ class InField(Optimum):
             m = [t[k] if base >> k & 1 else self.zero for k in range(n)]
             rows = rows_node.ascending(n)
             for k, m_k in zip(rows, self.read(values_node, len(rows)), strict=True):
-                m[k] = m_k
-            for k, m_k in enumerate(m):
-                holds = (m_k >= t[k] if base >> k & 1 else m_k <= 0) if P >> k & 1 else t[k] <= m_k <= 0
+                holds = allowed(m_k, t[k], bool(base >> k & 1) if P >> k & 1 else None)
                 entry.require(holds, f"a value for row {k} within its bounds")
+                m[k] = m_k
             yield entry, base, self.through(columns, m)
         side.require(not needed, "an entry for every piece that is not out", f"{len(needed)} pieces without")
 

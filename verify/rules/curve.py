@@ -8,7 +8,7 @@ from fractions import Fraction
 from flint import fmpq_mat
 
 from verify.ball import Ball, Class
-from verify.bounds import column, rational, root_above, vector
+from verify.bounds import column, root_above
 from verify.classes import read_class
 from verify.facts import CURVE, LAMBDA_MAX, PATH, PATTERNS, Facts, proved
 from verify.moving import read_moving
@@ -16,7 +16,7 @@ from verify.patterns import Patterns
 from verify.polynomials import at_least, at_most, length_squared
 from verify.problem import Problem, dot, square
 from verify.rules import Rule
-from verify.rules.path import Piece
+from verify.rules.path import Frame, Piece, tube
 from verify.superclasses import length
 from verify.text import Fields, Node, Vector, show
 
@@ -106,27 +106,24 @@ class Point:
 def read_point(patterns: Patterns | None, piece: Piece, lam: Fraction, fields: Fields) -> Point:
     """Reject unless s is dual feasible, in the tube, and every class is proved active or out."""
     s = fields["s"].vector(piece.ball.problem.n)
-    if (off := length(column(s) - piece.near(lam, fields["s"]))) > piece.R:
+    S = column(s)
+    if (off := length(S - piece.near(lam, fields["s"]))) > piece.R:
         raise fields["s"].reject(f"a point within {show(piece.R)} of the piece's path", show(off))
     alpha = fields["weights"].vector(len(piece.classes))
-    fields["weights"].require(all(x >= 0 for x in alpha), "weights >= 0")
     at = Ball(piece.ball.problem, s, Fraction(0))
     own = fields["classes"].value is None
     entries = piece.entries if own else fields["classes"].array(len(piece.classes))
     classes = []
     for known, entry in zip(piece.classes, entries, strict=True):
-        classes.append(read_moving(at, patterns, column(s), entry, known if own else None))
+        classes.append(read_moving(at, patterns, S, entry, known if own else None))
         same_region(piece.ball, classes[-1], known, entry)
-    sizes = squares(classes, column(s))
-    if any(size > 1 for size in sizes):
-        raise fields["s"].reject("|v| <= 1 for all classes", f"|v|^2 = {show(max(sizes))}")
-    missed = length(missing(piece.frame.problem, lam, column(s), alpha, classes))
-    R = root_above(missed**2 + sum((x * (1 - size) for x, size in zip(alpha, sizes, strict=True)), Fraction(0)))
+    here = Frame(piece.frame.problem, 1 / lam, Fraction(0))
+    R, _, missed = tube(here, S, classes, [(x,) for x in alpha], fields["weights"])
     error = piece.weight_error(missed, R, alpha)
     active = [a for a, x in enumerate(alpha) if x > error]
     for a, class_ in enumerate(classes):
         if a not in active:
-            require_out(class_, sizes[a], alpha[a], R, fields["weights"])
+            require_out(class_, S, alpha[a], R, fields["weights"])
     return Point(s, R, error, active, entries)
 
 
@@ -144,9 +141,9 @@ def same_region(ball: Ball, class_: Class, known: Class, node: Node) -> None:
         raise node.reject("a class in the region of the piece's class", "one that fixes other signs")
 
 
-def require_out(class_: Class, size: Fraction, weight: Fraction, R: Fraction, node: Node) -> None:
-    """Reject unless the weight is listed as 0, and |v| + |X| R < 1: then it is 0."""
-    room = 1 - root_above(class_.bound) * R
+def require_out(class_: Class, S: fmpq_mat, weight: Fraction, R: Fraction, node: Node) -> None:
+    """Reject unless the weight is listed as 0, and |v| + |X| R < 1 along S: then it is 0."""
+    size, room = at_most(length_squared(class_.B.transpose() * S)), 1 - root_above(class_.bound) * R
     node.require(not weight, "a weight that is proved positive, or 0", show(weight))
     if room <= 0 or size >= room**2:
         raise node.reject(f"a neuron that is not tied: |v|^2 < {show(max(room, Fraction(0)) ** 2)}", show(size))
@@ -164,8 +161,7 @@ def check_branch(pieces: list[Piece], node: Node) -> None:
             if at_least(row) <= error:
                 raise fields["active"].reject(f"a weight above {show(error)} on the piece for class {a}")
         else:
-            longest = at_most(length_squared(class_.B.transpose() * piece.S))
-            require_out(class_, longest, Fraction(0), piece.R, fields["active"])
+            require_out(class_, piece.S, Fraction(0), piece.R, fields["active"])
 
 
 def check_sample(patterns: Patterns | None, pieces: list[Piece], node: Node) -> int:
@@ -181,19 +177,6 @@ def check_sample(patterns: Patterns | None, pieces: list[Piece], node: Node) -> 
     if fields["radius"].number() < max(lam * point.error, turned):
         raise fields["radius"].reject(f"a radius >= {show(max(lam * point.error, turned))}")
     return len(point.active)
-
-
-def missing(problem: Problem, lam: Fraction, s: fmpq_mat, alpha: Vector, classes: list[Class]) -> fmpq_mat:
-    """E = eta y - s - sum alpha_a G_a s"""
-    E = column(problem.y) * rational(1 / lam) - s
-    for a, x in zip(classes, alpha, strict=True):
-        E -= a.B * (a.B.transpose() * s) * rational(x)
-    return E
-
-
-def squares(classes: list[Class], s: fmpq_mat) -> list[Fraction]:
-    """|v_a|^2 at s."""
-    return [square(vector(a.B.transpose() * s)) for a in classes]
 
 
 RULE = Rule((CURVE,), check_curve, rests=(PATH,))

@@ -14,7 +14,6 @@ from flint import fmpq_mat
 
 from verify.bounds import column, fraction, identity, matrix, rational, root_above, vector
 from verify.facts import DERIVATIVES, DUAL, NEURONS, VALUE, Facts, proved
-from verify.field_system import not_in_field
 from verify.problem import Problem, square
 from verify.rules import Rule
 from verify.solutions import OptimalSet
@@ -65,7 +64,7 @@ class Linear:
 def check_derivatives(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless all derivatives are within the radius of those listed."""
     found, theta, value = facts[NEURONS], facts[DUAL].theta, facts[VALUE]
-    not_in_field(found.system, node)
+    node.require(found.system.rational, "a set whose residual is theta, or near to it", "algebraic_set")
     fields = node.record("lambda", "y", "radius", "freedom", "sure")
     R = root_above(2 * (value.upper - value.lower))
     system, k = read_system(problem, theta, R, found, node)

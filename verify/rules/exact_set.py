@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from verify.ball import Ball
 from verify.facts import DUAL, MULTIPLIERS, PATTERNS, VALUE, Facts
 from verify.problem import Problem
-from verify.solutions import OptimalSet, System, set_rule
-from verify.system import exact_system
+from verify.solutions import OptimalSet, set_rule
 from verify.text import Node, show
-from verify.ties import Numbers, Optimum, check_solutions
-
-
-class Rational(Optimum):
-    """r* = theta in rational numbers."""
-
-    def system(self, outputs: Sequence[Numbers], fit: Numbers) -> System:
-        """The equations of the weights."""
-        return exact_system([tuple(q) for q in outputs], tuple(fit))
+from verify.ties import Optimum, check_solutions
 
 
 def check_exact_set(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
@@ -28,7 +18,7 @@ def check_exact_set(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
     value, theta = facts[VALUE], facts[DUAL].theta
     if value.lower != value.upper:
         raise node.reject("lower = upper in the fact value", f"{show(value.lower)} < {show(value.upper)}")
-    optimum = Rational(Ball(problem, theta, Fraction(0)), theta, facts[MULTIPLIERS])
+    optimum = Optimum(Ball(problem, theta, Fraction(0)), theta, facts[MULTIPLIERS])
     return check_solutions(optimum, facts.get(PATTERNS), node, fields)
 
 

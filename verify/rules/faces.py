@@ -12,7 +12,6 @@ from verify.ball import Ball
 from verify.bounds import column, matrix, vector
 from verify.classes import read_class
 from verify.facts import DUAL, NEURONS, PATTERNS, Facts, proved
-from verify.field_system import not_in_field
 from verify.masses import one_sided
 from verify.neurons import Neuron
 from verify.patterns import Patterns
@@ -26,7 +25,7 @@ ZERO = Fraction(0)
 def check_faces(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless every entry holds; what they say is added to the neurons."""
     found, theta, patterns = facts[NEURONS], facts[DUAL].theta, facts.get(PATTERNS)
-    not_in_field(found.system, node)
+    node.require(found.system.rational, "a set whose residual is theta, or near to it", "algebraic_set")
     fields = node.record("stable", "leaving")
     neurons = list(found.neurons)
     for a, entry in enumerate(fields["stable"].array(len(neurons) if found.exact else 0)):

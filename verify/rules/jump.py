@@ -10,14 +10,14 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from verify.ball import Ball, on_rows
-from verify.bounds import column, identity, matrix, rational
+from verify.ball import Ball
+from verify.bounds import column, identity, rational
 from verify.facts import JUMP, PATH, PATTERNS, Facts, proved
 from verify.multipliers import check_multipliers
 from verify.problem import SIGNS, Problem, dot, square
 from verify.rules import Rule
-from verify.text import Fields, Node, Vector, mask_of, show
-from verify.ties import Optimum, Tied, read_solution, tied_neurons
+from verify.text import Fields, Node, Vector, show
+from verify.ties import Optimum, Tied, neuron_of, read_solution, tied_neurons
 
 MOST_ORDER = 8
 
@@ -61,19 +61,10 @@ def check_jump(problem: Problem, facts: Facts, node: Node) -> Facts:
 
 def kernel(ball: Ball, tied: Tied, node: Node) -> fmpq_mat:
     """G with output G s for all s near theta / lambda: no neuron lies on a kink or on the boundary of its cone."""
-    problem = ball.problem
-    if problem.model == "cgl":
-        b = tied.key[1]
-        K = problem.K[b]
-        if K is not None and any(any(k) and dot(k, tied.v) >= 0 for k in zip(*K, strict=True)):
-            raise node.reject(f"a tied block strictly inside its cone, at block {b}", "one on its boundary")
-        B = matrix(problem.block(b), len(problem.groups[b]))
-    elif problem.model == "gated":
-        B = on_rows(ball.Z, tied.key[1])
-    else:
-        if any(any(z) and not dot(z, tied.v) for z in problem.Z):
-            raise node.reject("tied neurons that are zero on no data point", "one that is")
-        B = on_rows(ball.Z, mask_of(k for k, z in enumerate(problem.Z) if dot(z, tied.v) > 0))
+    optimum = Optimum(ball, ball.theta, node)
+    B = optimum.known(neuron_of(optimum, tied, None), tied, optimum.zero).B
+    if B is None:
+        raise node.reject("tied neurons on no kink, and strictly inside their cones", "one on a boundary")
     return B * B.transpose()
 
 

@@ -11,15 +11,12 @@ from flint import fmpq
 from verify.bounds import rational
 from verify.facts import SET, SHORTEST, Facts, proved
 from verify.field import read_numbers
-from verify.field_system import FieldSystem
 from verify.problem import Problem
 from verify.rules import Rule
 from verify.shortest import Shortest, check_enclosed, read_weights, weights
 from verify.solutions import System
 from verify.system import MOST_BITS, on_grid
 from verify.text import Fields, Node, Vector, show
-
-Rows = Sequence[Sequence[Any]]  # of rationals, or of numbers of a field
 
 
 def check(problem: Problem, facts: Facts, node: Node) -> Facts:
@@ -45,14 +42,10 @@ def check_slopes(system: System, stated: Vector, radius: fmpq, fields: Fields) -
 
     Then alpha.(beta - alpha) >= mu.(F beta - F alpha) = 0 for every beta of the polytope: alpha is the shortest.
     """
-    left: Rows = system.F.tolist()
-    right: Sequence[Any] = [rational(x) for x in system.g]
-    mu: Sequence[Any]
-    if isinstance(system, FieldSystem):
-        left, right = system.left, system.right
-        mu = read_numbers(system.in_field, fields["mu"], system.rows) if right else fields["mu"].array(0)
-    else:
-        mu = [rational(x) for x in fields["mu"].vector(system.rows)]
+    left, right = system.F.tolist(), [rational(x) for x in system.g]
+    mu: Sequence[Any] = [rational(x) for x in fields["mu"].vector(system.rows)] if system.rational else ()
+    if not system.rational:
+        mu = read_numbers(system.g[0].field, fields["mu"], system.rows) if right else fields["mu"].array(0)
     columns = ([row[a] for row in left] for a in range(len(system.names)))
     alpha = [max(sum(map(mul, mu, entries)), 0) for entries in columns]
     for name, x, weight in zip(system.names, alpha, stated, strict=True):

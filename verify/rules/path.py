@@ -181,14 +181,16 @@ def tube(
         room = add([Fraction(1)], [-x for x in length_squared(V)])
         if not never_negative(room):
             raise node.reject(f"|v| <= 1 on the piece for class {a}", f"1 - |v|^2 >= {show(at_least(room))}")
-        node.item(a).require(never_negative(alpha_a), "a weight that stays >= 0 on the piece")
+        if not never_negative(alpha_a):
+            raise node.reject(f"a weight that stays >= 0 for class {a}", f"a bound of {show(at_least(alpha_a))}")
         E -= times_columns(alpha_a, class_.B * V, 2 * size - 1)
         slack = add(slack, multiply(alpha_a, room))
-    R = root_above(max(at_most(add(length_squared(E), slack)), Fraction(0)))
+    squared = length_squared(E)
+    R, missed = root_above(max(at_most(add(squared, slack)), Fraction(0))), root_above(at_most(squared))
     if size == 1:
         rho = R + (root_above(square(vector(S))) + R) * frame.h / frame.center
-        return rho, rho, R + frame.h * root_above(square(frame.problem.y))
-    return R, R + sum((root_above(square(tuple(s_j))) for s_j in rows(S.transpose())[2:]), Fraction(0)), R
+        return rho, rho, missed + frame.h * root_above(square(frame.problem.y))
+    return R, R + sum((root_above(square(tuple(s_j))) for s_j in rows(S.transpose())[2:]), Fraction(0)), missed
 
 
 def ends(S: fmpq_mat) -> list[Vector]:

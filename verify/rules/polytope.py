@@ -16,7 +16,6 @@ from flint import fmpq
 
 from verify.bounds import fraction, rational
 from verify.facts import NEURONS, POLYTOPE, SET, SHORTEST, Facts, proved
-from verify.field_system import FieldSystem, Rows, field_system, reduce
 from verify.problem import Problem
 from verify.rules import Rule
 from verify.shortest import Shortest, check_shortest, weights
@@ -69,7 +68,7 @@ def check_polytope(system: System, node: Node, support: tuple[int, ...] | None =
     bits = fields["bits"].index(MOST_BITS + 1)
     fields["bits"].require(not system.exact or not bits, "0, because the polytope is known exactly")
     if support is not None and fields["bases"].value == [list(support)]:
-        system = field_restricted(system, support) if isinstance(system, FieldSystem) else restricted(system, support)
+        system = restricted(system, support)
     short = system if system.exact else on_grid(system, bits)
     tilt = fields["tilt"].vector(system.rows)
     fields["tilt"].require(all(c > 0 for c in tilt), "positive numbers")
@@ -79,13 +78,11 @@ def check_polytope(system: System, node: Node, support: tuple[int, ...] | None =
         raise fields["vertices"].reject("the supports of the bases, each once, in the order of the bases")
     if tuple(entry.ascending(len(vertices)) for entry in fields["edges"].array()) != edges:
         raise fields["edges"].reject("the pairs of vertices that a pivot joins, each once, in ascending order")
-    shortest = None
-    if not isinstance(short, FieldSystem):
-        shortest = check_shortest(short, list(points.values()), fields["min_norm"])
-    elif fields["min_norm"].value is not None:
+    if fields["min_norm"].value is not None and not system.rational:
         raise fields["min_norm"].reject("null, because the polytope is known in a field of algebraic numbers")
+    shortest = check_shortest(short, list(points.values()), fields["min_norm"])
     used = sorted({a for support in points for a in support})
-    rank = rank_of(short, used) if system.exact else system.rows
+    rank = chosen(short, used).rref()[1] if system.exact else system.rows
     numbers = tuple(system.names[a] for a in used)
     named = tuple({system.names[a]: x for a, x in point.items()} for point in points.values())
     return Polytope(vertices, edges, system.total, numbers, rank, shortest, named, tuple(errors))
@@ -116,8 +113,7 @@ def walk(
     first = next(iter(bases))
     for basis, entry in bases.items():
         corner = read_corner(system, basis, dict(zip(first, tilt, strict=True)), entry)
-        weights: Iterable[Any] = corner.x if isinstance(system, FieldSystem) else map(fraction, corner.x)
-        point = {a: x for i, (a, x) in enumerate(zip(basis, weights, strict=True)) if i not in corner.zeros}
+        point = {a: fraction(x) for i, (a, x) in enumerate(zip(basis, corner.x, strict=True)) if i not in corner.zeros}
         if tuple(point) not in points:
             points[tuple(point)] = point
             errors.append(fraction(corner.error))
@@ -154,12 +150,10 @@ class Corner:
 def read_corner(system: System, basis: Basis, tilt: dict[int, Fraction], node: Node) -> Corner:
     """Reject unless the basis is independent, x >= 0, and x + eps z > 0 for small eps > 0, within all errors, where z =
     F_B^-1 (the tilt of g)."""
-    rows: list[Row] | None
-    inverse: list[Row]
-    rows, inverse = (field_tableau(system, basis), []) if isinstance(system, FieldSystem) else tableau(system, basis)
+    rows = tableau(system, basis)
     if rows is None:
         raise node.reject("classes with independent columns of F")
-    zero, size = fmpq(0), len(basis)
+    zero, size, inverse = fmpq(0), len(basis), [row[1 + len(system.names) :] for row in rows if not system.exact]
     F_error, g_error = (list(map(rational, errors)) for errors in (system.F_error, system.g_error))
     spans: Row = [sum((abs(m) * e for m, e in zip(row, F_error, strict=True) if e), zero) for row in inverse]
     moves: Row = [sum((abs(m) * e for m, e in zip(row, g_error, strict=True) if e), zero) for row in inverse]
@@ -182,27 +176,6 @@ def read_corner(system: System, basis: Basis, tilt: dict[int, Fraction], node: N
             z_error += rational(c) * h * (1 + sum(map(abs, T), zero)) / left
     node.require(all(z[i] > z_error for i in zeros), "a tilt that makes the weights positive that are 0")
     return Corner(x, x_error, zeros)
-
-
-def field_restricted(system: FieldSystem, columns: tuple[int, ...]) -> FieldSystem:
-    """The system in the weights of some classes, where all others are known to be 0."""
-    rows = list(zip(*system.left, strict=True))
-    return replace(field_system([rows[a] for a in columns], system.right), names=columns, total=system.total)
-
-
-def field_tableau(system: FieldSystem, basis: Sequence[int]) -> Rows | None:
-    """F_B^-1 [g | F], row by row; None if F_B, which has as many columns as rows, is singular."""
-    rows = [[*(row[a] for a in basis), right, *row] for row, right in zip(system.left, system.right, strict=True)]
-    if len(reduce(rows, len(basis))) < len(basis):
-        return None
-    return [row[len(basis) :] for row in rows]
-
-
-def rank_of(system: System, columns: Sequence[int]) -> int:
-    """The rank of the given columns of F."""
-    if not isinstance(system, FieldSystem):
-        return int(chosen(system, columns).rank())
-    return len(reduce([[row[a] for a in columns] for row in system.left], len(columns)))
 
 
 def check(problem: Problem, facts: Facts, node: Node) -> Facts:
