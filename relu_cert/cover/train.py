@@ -394,6 +394,9 @@ def train(
             return Trained(V, xi, r, value)
         U, signs, worst = _violators(task, r, V, xi, rng, starts)
         if not len(U):
+            V, xi = _polished(task, V, xi)
+            if objective(task, V, xi)[0] < value * (1.0 - 1e-9):
+                continue  # what is above lambda now was not before
             if starts == most:
                 break
             starts = min(4 * starts, most)
@@ -408,14 +411,21 @@ def train(
         V, xi = directions[used] * alpha[used, None], signs[used]
         V, xi = moved(task, V, xi, far=worst > 1e-2)
         V, xi = merged(task, V, xi)
-    if len(V):
-        size = float(task.sizes(V).max())
-        V, xi = newton(task, V, xi, [10.0**-e * size for e in range(6, 11)], 40)
-        lengths = task.sizes(V)
-        V, xi = V[lengths > 1e-7 * lengths.max()], xi[lengths > 1e-7 * lengths.max()]
-        V, xi = merged(task, V, xi)
+    else:
+        V, xi = _polished(task, V, xi)
     value, r = objective(task, V, xi)
     return Trained(V, xi, r, value)
+
+
+def _polished(task: Task, V: Floats, xi: Signs) -> tuple[Floats, Signs]:
+    """The neurons after Newton's method with hardly any smoothing."""
+    if not len(V):
+        return V, xi
+    size = float(task.sizes(V).max())
+    V, xi = newton(task, V, xi, [10.0**-e * size for e in range(6, 11)], 40)
+    lengths = task.sizes(V)
+    kept = lengths > 1e-7 * lengths.max()
+    return merged(task, V[kept], xi[kept])
 
 
 def moved(task: Task, V: Floats, xi: Signs, *, far: bool) -> tuple[Floats, Signs]:
