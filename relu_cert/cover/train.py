@@ -22,6 +22,7 @@ COARSE_SMOOTH = (1e-2, 1e-3, 1e-4)
 STARTS, MOST_STARTS, MOST_HEIGHTS = 200, 10**4, 4 * 10**7  # of local ascent; more, in bounds, where fewer find nothing
 CANDIDATES = 40  # of a sign in a round
 ROUNDS, MOST_ROUNDS = 30, 200
+LITTLE = 1e-6  # a round with most starts that gains no more than this is the last
 MOST_WORK = 1200**3  # of a Newton step, in products; beyond, quasi-Newton
 FLATTEST = 1e-9  # the least second derivative of the logistic loss that is believed
 NEAR = 1e-7  # neurons with such a difference of directions are one
@@ -385,13 +386,17 @@ def train(
     d = task.Z.shape[1]
     V = np.zeros((0, d)) if V is None else V
     xi = np.zeros(0) if xi is None else xi
-    starts = STARTS
+    starts, last = STARTS, np.inf
     most = max(STARTS, min(MOST_STARTS, MOST_HEIGHTS // task.Z.size)) if thorough else STARTS
     for _ in range(MOST_ROUNDS if thorough else ROUNDS):
         value, r = objective(task, V, xi)
         told(len(V), value)
         if stop():
             return Trained(V, xi, r, value)
+        if thorough and starts == most and value > last * (1.0 - LITTLE):
+            V, xi = _polished(task, V, xi)
+            break
+        last = value if starts == most else np.inf
         U, signs, worst = _violators(task, r, V, xi, rng, starts)
         if not len(U):
             V, xi = _polished(task, V, xi)
