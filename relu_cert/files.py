@@ -125,7 +125,7 @@ def refusal(path: Path, what: str, error: OSError) -> UsageError:
 def written_here(path: Path) -> bool:
     """Whether a file shows the mark of a report, a certificate, a page, a table, a pattern set or a state of relu_cert.
 
-    Networks have no such mark: others write them, too.
+    Others write networks, too, also with the name of the format: one in JSON is known by its layout, others are not.
     """
     with path.open("rb") as stream:
         head = stream.read(4096)
@@ -146,6 +146,7 @@ _MARKS = tuple(
     re.compile(mark, re.DOTALL)
     for mark in (
         rb'\A\s*\{\s*"format":\s*"relu_cert (?!network")',  # certificates and reports
+        rb'\A\{\n "format": "relu_cert network",\n "version": 1,\n "W1": \[',  # networks, as they are laid out here
         rb'\A<!(?i:doctype)[^>]*>.*<meta name="generator" content="relu_cert ',
         rb"\A<svg [^>]*>\s*<metadata>relu_cert</metadata>",
         rb"\Alambda,objective,width,neuron,",

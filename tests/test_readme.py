@@ -1,6 +1,7 @@
 """README.md tells the truth: its output, its tables and its Python example."""
 
 import re
+from fractions import Fraction as F
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,20 @@ def test_the_checker_and_what_must_be_trusted_are_named():
     assert "`python -P -m verify`" in README and "python -P -m verify data.cert.json --data data.csv" in tutorial
     (row,) = (line for line in README.splitlines() if line.startswith("| `python -m verify` |"))
     assert "Python, numpy's integers, and python-flint" in row
+
+
+def test_gaps_of_the_tables_are_not_below_their_intervals():
+    """In per cent, rounded up: the printed ends of p*, each within a unit of its last digit, leave no smaller one."""
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in README.splitlines() if line.count("|") == 18
+    ]
+    found = [(row[3].strip("[]").split(", "), row[4]) for row in rows if row[3].startswith("[")]
+    assert len(found) >= 60
+    for (low, high), gap in found:
+        least = (F(high) - F(low) - F(2, 10**4)) / F(high)
+        assert F(gap) >= 100 * least, (low, high, gap)
+
+
+def test_the_first_screen_is_one_command_and_its_output():
+    """What `check --example xor` prints comes right after the command that runs it, and nothing else is before it."""
+    assert README.index("<!-- run -->") < README.index("<!-- output: check --example xor -->") < README.index("iris")

@@ -69,8 +69,12 @@ def written_out(problem: Problem, masks: Sequence[int]) -> Problem:
     return replace(problem, model="cgl", Z=tuple(rows), groups=groups, K=K, blocks=pairs)
 
 
-def block_output(problem: Problem, b: int, node: Node) -> tuple[Vector, Vector]:
-    """X_b w and w, for w with K_b'w <= 0."""
+def block_output(problem: Problem, patterns: Patterns | None, first: Node, node: Node) -> tuple[Vector, Vector]:
+    """Gated: D Z w and w, for D in D_Z. Direct: X_b w and w, for w with K_b'w <= 0."""
+    if problem.model == "gated":
+        mask, w = gated_pattern(problem, patterns, first), node.vector(problem.d)
+        return tuple(x if mask >> k & 1 else Fraction(0) for k, x in enumerate(problem.times(w))), w
+    b = first.index(len(problem.groups))
     w = node.vector(len(problem.groups[b]))
     for j, K_j in enumerate(problem.constraints(b)):
         node.require((slack := dot(K_j, w)) <= 0, f"K_j.w <= 0 for the constraint {j} of block {b}", show(slack))
@@ -103,12 +107,6 @@ def gated_pattern(problem: Problem, patterns: Patterns | None, node: Node) -> in
     mask = node.pattern(problem.n)
     node.require(patterns is not None and mask in patterns, "a pattern in D_Z, by the fact patterns")
     return mask
-
-
-def gated_output(problem: Problem, patterns: Patterns | None, first: Node, node: Node) -> tuple[Vector, Vector]:
-    """D Z w and w, for D in D_Z."""
-    mask, w = gated_pattern(problem, patterns, first), node.vector(problem.d)
-    return tuple(x if mask >> k & 1 else Fraction(0) for k, x in enumerate(problem.times(w))), w
 
 
 def gated_rows(patterns: Patterns, theta: Vector, multipliers: Node) -> Iterator[Row]:

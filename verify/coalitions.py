@@ -11,7 +11,8 @@ from itertools import product
 from math import isqrt
 
 from verify.errors import bounded
-from verify.text import Node, describe_indices
+from verify.patterns import describe_indices
+from verify.text import Node
 
 BlockVector = list[list[int]]
 BITS = 64

@@ -152,10 +152,10 @@ def read_direct(raw: bytes, limits: Limits, numbers: int = 2**20) -> Direct:
     content = unzipped(raw, limits)
     if content.count(b",") > 2 * numbers + SPARE:
         raise Rejected("data", f"at most {numbers} numbers", "more")
-    within_limits(content, limits, lambda expected, found: BadData("data", expected, found))
+    within_limits(content, limits, "data", BadData)
     try:
         value = parsed(content.decode("utf-8-sig"), Literal, no_real)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Rejected("data", "an object with X, groups, y and perhaps K", str(error)) from None
     top = Node(value, None, "data").record("X", "groups", "y", optional=("K",))
     groups = tuple(tuple(map(column, b.array())) for b in top["groups"].array())

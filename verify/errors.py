@@ -37,7 +37,7 @@ class BadData(VerifyError):
     outcome, exit_code = "data", 65
 
 
-def bounded(amount: int, limit: int, what: str, place: str) -> None:
-    """Decline what needs more memory than a small file should ask for."""
+def bounded(amount: int, limit: int, what: str, place: str, over: type[VerifyError] = Declined) -> None:
+    """Decline what needs more memory than a small file should ask for; of other files it is another error."""
     if amount > limit:
-        raise Declined(place, f"at most {limit} {what}", str(amount))
+        raise over(place, f"at most {limit} {what}", str(amount))

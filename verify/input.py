@@ -33,8 +33,7 @@ def read_input(node: Node, problem: Problem) -> Input:
     if kind == "json":
         return Input(digest, kind)
     bias = fields["bias"].flag()
-    if bias and any(row[-1] != 1 for row in problem.Z):
-        raise fields["bias"].reject("a last column of ones in Z when bias is true", "another last column")
+    fields["bias"].require(not bias or all(row[-1] == 1 for row in problem.Z), "a last column of ones in Z")
     delimiter = fields["delimiter"].text()
     if len(delimiter) != 1 or delimiter in '\r\n\0"+-./' or delimiter.isalnum():
         raise fields["delimiter"].reject("one character that is no quote, no line end and no part of a number")

@@ -19,7 +19,7 @@ from operator import mul
 from flint import fmpq_mat, fmpz_mat, nmod_mat
 
 from verify.errors import Declined, bounded
-from verify.problem import Problem, cleared
+from verify.problem import Problem, cleared_rows
 from verify.text import Matrix, Node, Vector, show
 
 EXTRA_BITS = 64  # of 1/c and 1/|z|, beyond the largest c and z
@@ -45,9 +45,18 @@ class Rows:
     originals: list[Integers]
     longest: int | None = None  # with free biases: the largest |row|^2, of the weights' columns alone
 
-    def between(self, i: int, j: int) -> int:
-        """|row_i - row_j|^2"""
-        return sum((a - b) ** 2 for a, b in zip(self.originals[i], self.originals[j], strict=True))
+    @property
+    def count(self) -> int:
+        """The number of distinct rows; the places after theirs are those of the centres."""
+        return len(self.names)
+
+    def normal(self, i: int, k: int) -> Integers:
+        """Of centre i, the vector from the centre at place k to it."""
+        return [a - b for a, b in zip(self.rows[self.count + i], self.rows[k], strict=True)]
+
+    def between(self, i: int, k: int) -> int:
+        """The square of its length."""
+        return sum((a - b) ** 2 for a, b in zip(self.originals[self.count + i], self.originals[k], strict=True))
 
 
 def check_leaders(problem: Problem, node: Node) -> Vector:
@@ -55,14 +64,14 @@ def check_leaders(problem: Problem, node: Node) -> Vector:
     fields = node.record("unit", "theta", "+", "-")
     unit = fields["unit"].number()
     fields["unit"].require(unit > 0, "a number > 0")
-    theta = integers(fields["theta"], problem.n)
+    theta = fields["theta"].integers(problem.n)
     if problem.free or problem.logistic:
         from verify.variants import check_point
 
         check_point(problem, tuple(unit * t for t in theta), fields["theta"])
     for sign, xi in (("+", 1), ("-", -1)):
         side = fields[sign].record("centres", "cells")
-        centres = [integers(centre, problem.d) for centre in side["centres"].array()]
+        centres = [centre.integers(problem.d) for centre in side["centres"].array()]
         if problem.biases and any(centre[-1] for centre in centres):
             raise side["centres"].reject("0 in the place of the free biases")
         cells = side["cells"].array(max(len(centres), 1))
@@ -80,12 +89,11 @@ def read_rows(Z: Matrix, biases: bool, centres: Sequence[Integers]) -> Rows:
     that span them all (only its projection on their span matters), and coordinates are its coefficients: row k becomes
     its products with these, whose Gram matrix is the metric."""
     d = len(Z[0])
-    flat, q = cleared(x for row in Z for x in row)
+    integral, q = cleared_rows(Z)
     classes: dict[tuple[int, ...], int] = {}
     names: dict[int, int] = {}
     place = []
-    for k in range(len(Z)):
-        row = tuple(flat[k * d : (k + 1) * d])
+    for k, row in enumerate(map(tuple, integral)):
         if row not in classes:
             classes[row] = names[k] = len(classes)
         place.append(classes[row])
@@ -130,22 +138,20 @@ def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int,
     free = () if data.longest is None else ("kappa",)
     keys = ("nu", "rows", "p", "q", "normals", "excess", "squares", "leaders", *free)
     fields = node.record(*keys, optional=("triangles",))
-    (nu,) = integers(fields["nu"], 1)
+    (nu,) = fields["nu"].integers(1)
     kappa = nonnegative(fields["kappa"], 1)[0] if free else 0
-    count = len(theta)
-    load = [0] * count
+    load = [0] * data.count
     rows = named(data, fields["rows"])
-    p, q = integers(fields["p"], len(rows)), nonnegative(fields["q"], len(rows))
+    p, q = fields["p"].integers(len(rows)), nonnegative(fields["q"], len(rows))
     beta = theta.copy()
     for k, p_k, q_k in zip(rows, p, q, strict=True):
         load[k] += abs(p_k) + q_k
         beta[k] -= p_k
-    normals = fields["normals"].ascending(centres)
-    fields["normals"].require(i not in normals, f"other centres than {i}, the cell's own")
-    excess = dict(zip(normals, nonnegative(fields["excess"], len(normals)), strict=True))
+    normals = other_centres(data, centres, i, fields["normals"])
     squares = dict(zip(normals, nonnegative(fields["squares"], len(normals)), strict=True))
-    for j, r in squares.items():
-        excess[j] += r
+    linear = {k: b for k, b in enumerate(beta) if b}
+    for k, x in zip(normals, nonnegative(fields["excess"], len(normals)), strict=True):
+        linear[k] = x + squares[k]
     entries: dict[int, Leader] = {}
     last = -1
     for entry in fields["leaders"].array():
@@ -154,12 +160,12 @@ def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int,
         last = l
         entries[l] = leader
         for k, w in leader.weights.items():
-            if k < count:
+            if k < data.count:
                 load[k] += abs(w)
             else:
-                excess[k - count] = excess.get(k - count, 0) + abs(w)
+                linear[k] = linear.get(k, 0) + abs(w)
     c, v = [], []
-    for k in range(count):
+    for k in range(data.count):
         a = max(0, theta[k] + load[k])
         known = entries.get(k)
         if known is None:
@@ -167,14 +173,11 @@ def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int,
                 raise fields["leaders"].reject(f"an entry for row {[*data.names][k]}, where {show(a)} is left", "none")
             continue
         c.append(known.c)
-        v.append(combined(data, count, i, {k: a}, known.weights))
+        v.append(combined(data, i, {k: a} | {n: -w for n, w in known.weights.items()}))
     ties = read_triangles(fields["triangles"], len(entries)) if "triangles" in fields else NO_TIES
-    linear = {k: b for k, b in enumerate(beta) if b}
     bent = [(q_k, data.lengths[k], data.rows[k]) for k, q_k in zip(rows, q, strict=True)]
-    for j, r in squares.items():
-        normal = combined(data, count, i, {}, {}, {j: 1})
-        bent.append((r, data.between(count + i, count + j), normal))
-    check_definite(data, (c, v), combined(data, count, i, linear, {}, excess), bent, lam, (nu, kappa), ties, node)
+    bent += [(r, data.between(i, k), data.normal(i, k)) for k, r in squares.items()]
+    check_definite(data, (c, v), combined(data, i, linear), bent, lam, (nu, kappa), ties, node)
 
 
 @dataclass(frozen=True)
@@ -192,7 +195,7 @@ def read_triangles(node: Node, leaders: int) -> Ties:
     """`{"corners", "signs", "weights"}`: 1 + x s_i s_j + y s_j s_k + x y s_i s_k >= 0 for signs, with weights."""
     fields = node.record("corners", "signs", "weights")
     weights = nonnegative(fields["weights"], None)
-    corners, signs = integers(fields["corners"], 3 * len(weights)), integers(fields["signs"], 2 * len(weights))
+    corners, signs = fields["corners"].integers(3 * len(weights)), fields["signs"].integers(2 * len(weights))
     fields["corners"].require(all(0 <= i <= leaders for i in corners), f"integers from 0 to {leaders}")
     fields["signs"].require(all(x in (1, -1) for x in signs), "1 or -1")
     bounded(len({*corners}), MOST_SIGNS, "leaders in triangles", node.place)
@@ -218,38 +221,28 @@ def read_leader(data: Rows, centres: int, i: int, node: Node) -> tuple[int, Lead
     fields = node.record("row", "c", "near", "weights", "normals", "normal_weights")
     l = fields["row"].index(len(data.place))
     fields["row"].require(l in data.names, "the first of its equal rows")
-    (c,) = integers(fields["c"], 1)
+    (c,) = fields["c"].integers(1)
     fields["c"].require(c > 0, "an integer > 0")
     near = named(data, fields["near"])
-    weights = dict(zip(near, integers(fields["weights"], len(near)), strict=True))
-    normals = fields["normals"].ascending(centres)
-    fields["normals"].require(i not in normals, f"other centres than {i}, the cell's own")
-    count = len(data.names)
+    weights = dict(zip(near, fields["weights"].integers(len(near)), strict=True))
     fields["near"].require(data.names[l] not in weights, "other rows than the leader's own")
-    for j, w in zip(normals, integers(fields["normal_weights"], len(normals)), strict=True):
-        weights[count + j] = w
+    normals = other_centres(data, centres, i, fields["normals"])
+    weights |= dict(zip(normals, fields["normal_weights"].integers(len(normals)), strict=True))
     return data.names[l], Leader(c, weights)
 
 
-def combined(
-    data: Rows, count: int, i: int, plus: dict[int, int], minus: dict[int, int], normals: dict[int, int] | None = None
-) -> Integers:
-    """sum plus_k row_k - sum minus_k row_k + sum normals_j (centre_i - centre_j); a place beyond the rows is a normal
-    in `minus` too."""
-    scales: dict[int, int] = {}
-    for k, x in plus.items():
-        scales[k] = scales.get(k, 0) + x
-    signed = [(k, -x) for k, x in minus.items()] + [(count + j, x) for j, x in (normals or {}).items()]
-    for k, x in signed:
-        if k < count:
-            scales[k] = scales.get(k, 0) + x
-        else:
-            scales[count + i] = scales.get(count + i, 0) + x
-            scales[k] = scales.get(k, 0) - x
+def other_centres(data: Rows, centres: int, i: int, node: Node) -> Integers:
+    """Places of centres other than that of the cell, ascending."""
+    found = node.ascending(centres)
+    node.require(i not in found, f"other centres than {i}, the cell's own")
+    return [data.count + j for j in found]
+
+
+def combined(data: Rows, i: int, factors: dict[int, int]) -> Integers:
+    """sum factor_k row_k, where a place beyond the rows is that of a normal: row_k is centre_i - centre_j."""
     total = [0] * len(data.rows[0])
-    for k, x in scales.items():
-        if x:
-            total = [t + x * z for t, z in zip(total, data.rows[k], strict=True)]
+    for k, x in factors.items():
+        total = [t + x * z for t, z in zip(total, data.rows[k] if k < data.count else data.normal(i, k), strict=True)]
     return total
 
 
@@ -331,18 +324,9 @@ def cholesky(M: list[Integers]) -> list[Integers] | None:
     return [[*row, *[0] * (len(M) - len(row))] for row in L]
 
 
-def integers(node: Node, length: int | None) -> Integers:
-    """A vector of integers."""
-    numbers = node.vector(length)
-    for x in numbers:
-        if x.denominator != 1:
-            raise node.reject("integers", show(x))
-    return [x.numerator for x in numbers]
-
-
 def nonnegative(node: Node, length: int | None) -> Integers:
     """A vector of integers >= 0."""
-    numbers = integers(node, length)
+    numbers = node.integers(length)
     node.require(all(x >= 0 for x in numbers), "integers >= 0")
     return numbers
 

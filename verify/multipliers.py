@@ -16,7 +16,7 @@ from flint import fmpz_mat
 
 from verify.errors import Rejected
 from verify.patterns import Patterns, bit_text
-from verify.problem import SIGNS, Problem, cleared
+from verify.problem import SIGNS, Problem, cleared, cleared_rows
 from verify.text import Node, Vector, mask_of, show
 
 if TYPE_CHECKING:
@@ -108,10 +108,9 @@ def check_norms(problem: Problem, rows: Iterable[Row], squared: Fraction, place:
 
 def products(problem: Problem, rows: Iterable[Row]) -> Iterator[Row]:
     """The base of every row, and Z'm, by products of integer matrices."""
-    entries, scale = cleared(z for row in problem.Z for z in row)
-    Z = fmpz_mat(problem.n, problem.d, entries)
+    Z, scale = cleared_rows(problem.Z)
     for batch in batches(rows, problem.n):
-        Zm = (fmpz_mat([p for _, p, _ in batch]) * Z).tolist()
+        Zm = (fmpz_mat([p for _, p, _ in batch]) * fmpz_mat(Z)).tolist()
         for (base, _, q), p in zip(batch, Zm, strict=True):
             yield base, [int(x) for x in p], q * scale
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from verify.text import Node, describe, describe_indices, integer
+from verify.text import Node, describe, integer
 
 INTEGERS = re.compile(r"(?:(?:-?[1-9][0-9]*|0)(?: (?:-?[1-9][0-9]*|0))*)?")
 
@@ -33,6 +33,11 @@ def bits_of(mask: int) -> list[int]:
 def rows_text(mask: int) -> str:
     """A set of rows for a message."""
     return f"rows {describe_indices(tuple(bits_of(mask)))}" if mask else "no row"
+
+
+def describe_indices(indices: tuple[int, ...]) -> str:
+    """A few indices for a message."""
+    return f"{list(indices[:12])}{'...' if len(indices) > 12 else ''}"
 
 
 def bit_text(mask: int, n: int) -> str:

@@ -123,8 +123,13 @@ def transposed(A: Matrix, v: Vector) -> Vector:
     return times(tuple(zip(*A, strict=True)), v)
 
 
+def cleared_rows(A: Matrix) -> tuple[list[list[int]], int]:
+    """Rows of integers P and the least q > 0 with A = P / q."""
+    q = lcm(*(x.denominator for row in A for x in row))
+    return [[x.numerator * (q // x.denominator) for x in row] for row in A], q
+
+
 def cleared(u: Iterable[Fraction]) -> tuple[list[int], int]:
     """Integers p and the least q > 0 with u = p / q."""
-    u = tuple(u)
-    q = lcm(*(x.denominator for x in u))
-    return [x.numerator * (q // x.denominator) for x in u], q
+    (p,), q = cleared_rows((tuple(u),))
+    return p, q

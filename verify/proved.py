@@ -28,7 +28,7 @@ from verify.data import compare
 from verify.errors import Declined, Rejected, Usage
 from verify.facts import PRIMAL, Facts
 from verify.input import read_input
-from verify.problem import SIGNS, Problem, cleared, read_problem
+from verify.problem import SIGNS, Problem, cleared, cleared_rows, read_problem
 from verify.rules.cover import read_theta
 from verify.rules.primal import Primal
 from verify.text import Limits, Node, Vector, load
@@ -208,9 +208,7 @@ class Text:
     @cached_property
     def rows(self) -> tuple[list[Integers], int]:
         """Z as integers over a common denominator."""
-        flat, q = cleared(x for row in self.problem.Z for x in row)
-        d = self.problem.d
-        return [flat[k * d : (k + 1) * d] for k in range(self.problem.n)], q
+        return cleared_rows(self.problem.Z)
 
     @cached_property
     def statement(self) -> str:

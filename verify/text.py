@@ -11,12 +11,12 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from verify.errors import Declined, Rejected
+from verify.errors import Declined, Rejected, VerifyError, bounded
 
 Vector = tuple[Fraction, ...]
 Matrix = tuple[Vector, ...]
 
-NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:/([1-9][0-9]*))?")
+NUMBER = re.compile(r"(0|-?[1-9][0-9]*)(?:/([1-9][0-9]*))?")
 # An escape that stands for a printable ASCII character: what the limits count must not be hidden.
 HIDDEN = re.compile(rb"\\u00(?:[2-6]|7[0-9a-eA-E])")
 
@@ -50,22 +50,18 @@ def describe(value: Any) -> str:
     """A JSON value for a message: short, ASCII, whatever it is."""
     if isinstance(value, str):
         return ascii(value) if len(value) <= 60 else f"{value[:60]!a}... ({len(value)} characters)"
-    if isinstance(value, list):
-        return f"an array of {len(value)}"
-    if isinstance(value, dict):
-        return "an object"
+    if isinstance(value, list | dict):
+        return f"an array of {len(value)}" if isinstance(value, list) else "an object"
     return json.dumps(value)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Node:
     """A JSON value that knows its place; the methods read it as what the format wants there, or reject it."""
 
-    __slots__ = ("key", "parent", "value")
-
-    def __init__(self, value: Any, parent: Node | None = None, key: str | int = "certificate") -> None:
-        self.value = value
-        self.parent = parent
-        self.key = key
+    value: Any
+    parent: Node | None = None
+    key: str | int = "certificate"
 
     @property
     def place(self) -> str:
@@ -127,8 +123,7 @@ class Node:
     def ascending(self, below: int) -> tuple[int, ...]:
         """An array of indices, strictly ascending."""
         indices = tuple(entry.index(below) for entry in self.array())
-        if any(a >= b for a, b in pairwise(indices)):
-            raise self.reject("indices in ascending order", describe_indices(indices))
+        self.require(all(a < b for a, b in pairwise(indices)), "indices in ascending order")
         return indices
 
     def number(self) -> Fraction:
@@ -143,11 +138,16 @@ class Node:
             raise self.reject(f"{length} numbers", f"{len(numbers)} in {describe(text)}")
         return tuple(map(self._number, numbers))
 
+    def integers(self, length: int | None = None) -> list[int]:
+        """A vector of integers."""
+        numbers = self.vector(length)
+        self.require(all(x.denominator == 1 for x in numbers), "integers")
+        return [x.numerator for x in numbers]
+
     def matrix(self) -> Matrix:
         """An array of vectors of one length."""
         rows = tuple(row.vector() for row in self.array())
-        if len({len(row) for row in rows}) > 1:
-            raise self.reject("rows of one length", f"lengths {sorted({len(row) for row in rows})}")
+        self.require(len({len(row) for row in rows}) <= 1, "rows of one length")
         return rows
 
     def pattern(self, n: int) -> int:
@@ -159,23 +159,17 @@ class Node:
 
     def _number(self, text: str) -> Fraction:
         match = NUMBER.fullmatch(text)
-        if match is None or text.startswith("-0"):
+        if match is None:
             raise self.reject("a number -?(0|[1-9][0-9]*)(/[1-9][0-9]*)? other than -0", describe(text))
         if match[2] is None:
             return Fraction(integer(match[1]))
         q = integer(match[2])
         value = Fraction(integer(match[1]), q)
-        if value.denominator != q or q == 1:
-            raise self.reject("lowest terms and no denominator 1", describe(text))
+        self.require(value.denominator == q > 1, "lowest terms and no denominator 1", describe(text))
         return value
 
 
 Fields = dict[str, Node]
-
-
-def describe_indices(indices: tuple[int, ...]) -> str:
-    """A few indices for a message."""
-    return f"{list(indices[:12])}{'...' if len(indices) > 12 else ''}"
 
 
 def mask_of(rows: Iterable[int]) -> int:
@@ -183,36 +177,31 @@ def mask_of(rows: Iterable[int]) -> int:
     return sum({1 << k for k in rows})
 
 
-def within_limits(raw: bytes, limits: Limits, over: Callable[[str, str], Exception]) -> None:
-    """Raise over(expected, found) if the text is too large or too full to be parsed."""
-    if len(raw) > limits.size:
-        raise over(f"at most {limits.size} bytes", "more")
+def within_limits(raw: bytes, limits: Limits, place: str = "file", over: type[VerifyError] = Declined) -> None:
+    """Raise `over` if the text is too large or too full to be parsed."""
+    bounded(len(raw), limits.size, "bytes", place, over)
     values = raw.count(b",") + raw.count(b"[") + raw.count(b"{")
-    if values > limits.values:
-        raise over(f"at most {limits.values} commas and opening brackets", str(values))
-    if (spaces := raw.count(b" ")) > 2 * limits.values:
-        raise over(f"at most {2 * limits.values} spaces", str(spaces))
+    bounded(values, limits.values, "commas and opening brackets", place, over)
+    bounded(raw.count(b" "), 2 * limits.values, "spaces", place, over)
     if run := re.search(rb"(?<![0-9])[0-9]{%d}" % (limits.digits + 1), raw):
-        raise over(f"at most {limits.digits} digits a number", f"more at byte {run.start()}")
+        raise over(place, f"at most {limits.digits} digits a number", f"more at byte {run.start()}")
 
 
 def load(raw: bytes, limits: Limits) -> Node:
     """The top of the certificate's JSON tree. Declines what is over a limit, rejects what is not strict JSON."""
-    within_limits(raw, limits, lambda expected, found: Declined("file", expected, found))
+    within_limits(raw, limits)
     if hidden := HIDDEN.search(raw):
         raise Rejected("file", "ASCII characters written as themselves", f"an escape at byte {hidden.start()}")
     try:
         return Node(parsed(raw.decode("utf-8"), small, no_real))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Rejected("file", "one JSON value", str(error)) from None
 
 
 def parsed(text: str, integers: Callable[[str], Any], reals: Callable[[str], Any]) -> Any:
-    """A JSON value with each key of an object once, whose numbers are read by these; ValueError if it is none."""
-    try:
-        return json.loads(text, object_pairs_hook=once, parse_int=integers, parse_float=reals, parse_constant=no_real)
-    except RecursionError:
-        raise ValueError("nesting that is too deep") from None
+    """A JSON value with each key of an object once, whose numbers are read by these; ValueError if it is none, or
+    RecursionError."""
+    return json.loads(text, object_pairs_hook=once, parse_int=integers, parse_float=reals, parse_constant=no_real)
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -37,7 +37,8 @@ def e_equals_a(facts: Facts) -> Answer:
 def _tied_and_active(known: Conditions) -> Answer:
     total = len(known.neurons)
     if known.all_active:
-        detail = f"{count(total, 'neuron')} {'ties' if total == 1 else 'tie'}, and all of them have weight."
+        who = "1 neuron ties, and it has" if total == 1 else f"{count(total, 'neuron')} tie, and all of them have"
+        detail = f"{who} weight."
         return proved("optimal set", detail)
     if not known.unique:
         detail = "there are several optimal networks, and the minimal ones leave tied neurons out."
@@ -120,13 +121,13 @@ def _differentiable(facts: Facts) -> str:
     found = facts.derivatives
     if found is None:
         return "E = A, the outputs are independent, and all faces are stable."
-    freedom, sure = _digits(facts.problem.n, found)
+    freedom, sure = freedom_and_sure(facts.problem.n, found)
     if not freedom:
         return "E = A and all faces are stable; the ball is too wide for the degrees of freedom."
     return f"E = A and all faces are stable; degrees of freedom {freedom}{f', SURE {sure}' if sure else ''}."
 
 
-def _digits(n: int, found: Derivatives) -> tuple[str, str]:
+def freedom_and_sure(n: int, found: Derivatives) -> tuple[str, str]:
     """The degrees of freedom and SURE: as the certificate encloses them where it does, else by their balls."""
     freedom, sure = found.digits
     if found.freedom is not None and freedom:

@@ -31,7 +31,9 @@ def run(options: argparse.Namespace) -> int:
         {"the data": input_path(options, example), "the network": options.network},
         {
             "--certificate": target,
-            "the checkable copy": None if Path(options.network).suffix in (".json", ".npz") else copy,
+            "--certificate, beside which the checkable copy lies": None
+            if Path(options.network).suffix in (".json", ".npz")
+            else copy,
             "--pruned": options.pruned,
             "--optimal": options.optimal,
             "--html": options.html,

@@ -31,7 +31,7 @@ from relu_cert.cover.evidence import Cover, Rounded, Row, Tie
 from relu_cert.cover.limits import ENOUGH, Limits, Moment, Tell
 from relu_cert.cover.lines import Weights, frame_of, lines_of, row_space, weights_of
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
-from relu_cert.cover.refine import Data, Unrefined, data_of, refine
+from relu_cert.cover.refine import Data, Exact, Unrefined, data_of, refine
 from relu_cert.cover.state import Kept, State, opened
 from relu_cert.cover.ties import (
     Untied,
@@ -43,7 +43,7 @@ from relu_cert.cover.ties import (
     ties_at,
     value,
 )
-from relu_cert.cover.train import Task, Trained, largest, train, weigh
+from relu_cert.cover.train import Task, Trained, largest, objective, train, weigh
 from relu_cert.exact import Matrix, Vector, scaled_rows, sqrt_upper
 from relu_cert.interrupt import interrupted
 from relu_cert.prove.lifts import orthogonal_part
@@ -161,6 +161,8 @@ class Prover:
         directions: list[tuple[int, Row]] = []
         if len(trained.V):
             exact = refine(data, *self._start(trained), in_time=self._in_time)
+            if self.extra:  # the next neuron that is missing is missing beside these, not beside the trained ones
+                self.trained, self.extra = self._refined(exact), []
             neurons = tuple((one.xi, one.v) for one in exact)
             residual = self._residual(neurons)  # not that of refine: a row may be a hair beyond its line
             base, moves = self._near(residual, neurons)
@@ -323,6 +325,13 @@ class Prover:
         alpha = weigh(A, task.project(task.y), task.lam)
         alpha = np.maximum(alpha, 1e-8 * alpha.max())
         return [float(x) for x in xi], U * alpha[:, None]
+
+    def _refined(self, exact: Sequence[Exact]) -> Trained:
+        """The refined network in floats."""
+        V = np.array([[float(x) for x in one.v] for one in exact]) @ self.frame.T
+        xi = np.array([float(one.xi) for one in exact])
+        value, residual = objective(self.given.task, V, xi)
+        return Trained(V, xi, residual, value)
 
     def _residual(self, neurons: Sequence[tuple[int, Vector]]) -> Vector:
         return residual_of(self.given.Z, self.given.y, neurons)

@@ -47,7 +47,7 @@ def _against(comparison: Comparison, value: Value, gap: Fraction, where: str) ->
     away = distance(found, value)
     upper, lower = away.trained.upper, away.trained.lower
     relative = at_most(away.relative(found.J))
-    bounds = f"at most {at_most(upper)} above the optimum {where} (relative {relative})"
+    bounds = f"at most {at_most(upper)} above the optimum {where} ({relative} of J)"
     if upper <= gap * found.J:
         return proved("duality", f"{bounds}.")
     if found.J - value.upper > gap * found.J:

@@ -68,7 +68,7 @@ class Conversion:
     """A number of some convention as the paper's lambda, with a sentence that says how.
 
     `penalised` says which biases the convention counts: the first layer's (there is no other), or both. `batch` is the
-    batch size, where it was given; `free` are the terms without penalty.
+    batch size, where it was given; `free` are the terms without penalty. J is `times` what the convention minimises.
     """
 
     convention: Penalty
@@ -78,6 +78,7 @@ class Conversion:
     penalised: Annotated[_Biases, UNWRITTEN]
     batch: int | None = None
     free: Annotated[Free, UNWRITTEN] = ()
+    times: Annotated[Fraction, UNWRITTEN] = Fraction(1)
 
     def unlike(self, network: TrainedNetwork) -> Fraction:
         """E = 2 (J - J_own) / lambda, for the network (not folded) and its convention's own objective J_own times n.
@@ -130,24 +131,34 @@ def convert(convention: Penalty, value: Fraction, n: int, *, batch: int | None =
             f'points at once (solver="lbfgs", or batch_size={n}), or say batch_size={n} to compare with that objective.'
         )
     decayed = "parameters with weight decay" if free else "all parameters"
-    lam, minimised, formula = {
-        Penalty.PAPER: (value, "1/2 |f - y|^2 + lambda/2 (|W1|^2 + |w2|^2)", ""),
-        Penalty.SCNN: (n * value, "1/(2n) |f - y|^2 + lambda sum |w_i|, columns not unitised", f"{n} * {value}"),
+    squares = "1/2 |f - y|^2 + lambda/2 (|W1|^2 + |w2|^2)"
+    lam, minimised, formula, times = {
+        Penalty.PAPER: (value, squares, "", Fraction(1)),
+        Penalty.SCNN: (
+            n * value,
+            "1/(2n) |f - y|^2 + lambda sum |w_i|, columns not unitised",
+            f"{n} * {value}",
+            Fraction(n),
+        ),
         Penalty.SKLEARN: (
             value * n / B,
             f"1/(2B) |f - y|^2 + alpha/(2B) (|W1|^2 + |w2|^2) on batches of B = {B}",
             f"alpha n / B = {value} * {n} / {B}",
+            Fraction(n),
         ),
         Penalty.PYTORCH: (
             n * value / 2,
             f"1/n |f - y|^2 + weight_decay/2 |{decayed}|^2",
             f"n * weight_decay / 2 = {n} * {value} / 2",
+            Fraction(n, 2),
         ),
         Penalty.PYTORCH_SUM: (
             value / 2,
             f"|f - y|^2 + weight_decay/2 |{decayed}|^2",
             f"weight_decay / 2 = {value} / 2",
+            Fraction(1, 2),
         ),
     }[convention]
-    text = f"{convention}: {minimised}; the paper's lambda = {formula}{' = ' if formula else ''}{lam}."
-    return Conversion(convention, value, lam, text, _PENALISED[convention], batch, implied(convention, free))
+    here = f"times {times} that is {squares} with " if formula else ""
+    text = f"{convention}: {minimised}; {here}lambda = {formula}{' = ' if formula else ''}{lam}."
+    return Conversion(convention, value, lam, text, _PENALISED[convention], batch, implied(convention, free), times)

@@ -37,7 +37,8 @@ def of_network(value: Value, objective: Fraction, gap: Fraction) -> str:
     least = (objective - value.upper) / value.upper
     if most is not None and most <= gap:
         return f"This network is as good as optimal: at most {percent_at_most(most)} above the best objective; proved."
-    if most is not None and (least <= 0 or most > 2 * least):
+    worse = (objective - value.upper) > gap * objective  # then it is refuted that the network is optimal
+    if most is not None and (least <= 0 or most > 2 * least) and not worse:
         return f"This network is at most {percent_at_most(most)} above the best network of any width; proved."
     if least > 0 and most is not None:
         above = percent(least, most)

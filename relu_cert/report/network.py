@@ -22,7 +22,7 @@ from relu_cert.prove.facts import Value
 from relu_cert.report.headline import of_network
 from relu_cert.report.shown import picked, plain
 from relu_cert.report.terminal import report
-from relu_cert.report.text import at_most, count, enclosed, one_number, short
+from relu_cert.report.text import at_most, count, decimal, enclosed, one_number, short
 
 FORMAT = "relu_cert network report"
 VERSION = 1
@@ -60,6 +60,12 @@ class NetworkReport:
         facts = self.comparison.facts
         free = facts.problem.free
         return network_of(facts.primal.neurons, self.data.d, free, *free_parts(free, facts.primal.free))
+
+    @property
+    def recheck(self) -> str:
+        """The command that checks the certificate again, with the data and the network."""
+        network = dict(self.written).get("checkable", self.trained.origin.path)
+        return recheck_command(self.certificate_path, self.data.source.path, str(network))
 
     def to_json(self) -> dict[str, Any]:
         """The object of `network --json`."""
@@ -100,15 +106,23 @@ class NetworkReport:
 
     def to_text(self) -> str:
         """The report for a terminal."""
-        network = dict(self.written).get("checkable", self.trained.origin.path)
         return report(
             self.headline,
             self._head(),
             self.results,
             *(f"{what:<12} {path}" for what, path in self.written),
             f"certificate  {self.certificate_path}",
-            f"re-check it  {recheck_command(self.certificate_path, self.data.source.path, str(network))}",
+            f"re-check it  {self.recheck}",
         )
+
+    @property
+    def own_objective(self) -> str:
+        """The objective as the library counts it, where it is a multiple of the one here."""
+        conversion = self.conversion
+        if conversion.times == 1 or conversion.bias_text(self.trained):
+            return ""
+        own = self.comparison.examination.J / conversion.times
+        return f"as {conversion.convention} counts it, {decimal(own, 8)}"
 
     def _against(self, value: Value) -> dict[str, Any]:
         away: Distance = distance(self.comparison.examination, value)
@@ -130,7 +144,8 @@ class NetworkReport:
             yield f"biases       {text}"
         if self.conversion.free:
             yield f"free         {free_text(self.conversion.free)}: without penalty, as the network was trained"
-        yield f"objective    {short(found.J, 40)} as trained, {_shown(found.P)} balanced"
+        counted = f"; {self.own_objective} as trained" if self.own_objective else ""
+        yield f"objective    {short(found.J, 40)} as trained, {_shown(found.P)} balanced{counted}"
         over = "networks of any width" if facts.problem.unlisted else "all patterns"
         best = replace(facts.value, upper=min(facts.value.upper, found.P.upper))  # the network may be the best known
         yield f"optimum      {_value(best)} over {over}, {_proved(best)}"
@@ -144,7 +159,8 @@ class NetworkReport:
             return  # the claim network-nearest says it
         nearest, merged = self.comparison.nearest, len(found.cells.neurons)
         apart = at_most(sqrt_upper(nearest.distance_squared))
-        pairs = f"{len(nearest.pairs)} of its {merged} merged neurons pair with optimal ones"
+        whose = "optimal ones" if facts.value.reached else "those of the best network found"
+        pairs = f"{len(nearest.pairs)} of its {count(merged, 'merged neuron')} pair with {whose}"
         yield f"nearest      {pairs}, at most {apart} apart"
 
 

@@ -41,11 +41,16 @@ class Pruning(Shown):
     constant: bool = False
 
     @property
+    def optimal(self) -> bool:
+        """Whether it starts from a network that is proved to be optimal."""
+        return self.network is None and (self.value is None or self.value.reached)
+
+    @property
     def whose(self) -> str:
         """Which network it starts from; where it is not proved to be the best one, how good it is."""
         if self.network is not None:
             return "this network"
-        if self.value is None or self.value.reached:
+        if self.value is None or self.optimal:
             return "the best network"
         above = f", at most {percent_at_most(self.value.above)} above the best," if self.value.lower > 0 else ""
         return f"the network found{above}"

@@ -26,7 +26,7 @@ def _nearest(x: Fraction) -> int:
 
 
 def scientific(x: Fraction, digits: int = 2, rounded: Callable[[Fraction], int] = _nearest) -> str:
-    """About x, to a few significant digits, also where x is far outside the range of floats: "3.1e-120"."""
+    """About x, to a few significant digits, also far outside the range of floats: "3.1e-120", "0.13", "44"."""
     if x == 0:
         return "0"
     sign, size = ("-" if x < 0 else ""), abs(x)
@@ -35,6 +35,11 @@ def scientific(x: Fraction, digits: int = 2, rounded: Callable[[Fraction], int] 
     if mantissa >= 10**digits:
         mantissa, exponent = mantissa // 10, exponent + 1
     text = str(mantissa)
+    if -2 <= exponent < 0:
+        return f"{sign}0.{'0' * (-exponent - 1)}{text}"
+    if 0 < exponent <= 3:
+        text = text.ljust(exponent + 1, "0")
+        return f"{sign}{text[: exponent + 1]}{'.' * (len(text) > exponent + 1)}{text[exponent + 1 :]}"
     head = text[0] + ("." + text[1:] if digits > 1 else "")
     return f"{sign}{head}e{exponent}" if exponent else f"{sign}{head}"
 

@@ -101,7 +101,10 @@ def test_a_network_that_is_not_proved_best_is_not_called_so(
     rng = np.random.default_rng(0)
     rows = np.column_stack([rng.integers(-9, 10, (12, 3)), rng.integers(-9, 10, 12)])
     np.savetxt(tmp_path / "data.csv", rows, delimiter=",", fmt="%d", header="a,b,c,y", comments="")
-    assert run(str(tmp_path / "data.csv"), "--lambda", "5", "--seconds", "1") == 0
+    page = tmp_path / "p.html"
+    assert run(str(tmp_path / "data.csv"), "--lambda", "5", "--seconds", "1", "--html", str(page)) == 0
+    shown = page.read_text(encoding="utf-8")
+    assert "the network found" in shown and "the optimum" not in shown and "the optimal network" not in shown
     said = capsys.readouterr().out.replace("\n", " ")
     assert (
         re.search(r"of the network found, at most [0-9.]+ % above the best, ", said) and "the best network" not in said

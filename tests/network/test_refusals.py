@@ -150,10 +150,19 @@ def test_files(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there is no such file"):
         read_network(tmp_path / "net.npz")
     with pytest.raises(UsageError, match=r"unknown kind of network file; the endings are .npz, .json"):
-        read_network(tmp_path / "net.pkl")
+        read_network(tmp_path / "net.txt")
     network = TrainedNetwork(((1,),), (1,))  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="cannot be written"):
         write_network(network, tmp_path / "nowhere" / "net.json")
+
+
+def test_a_pickle_is_not_loaded_and_the_way_is_shown(tmp_path: Path) -> None:
+    """Whoever kept a fitted MLPRegressor as a pickle is told how it is certified."""
+    for ending in (".pkl", ".joblib"):
+        with pytest.raises(
+            UsageError, match=r"not loaded; in Python relu_cert\.certify_network\(model, X, y, alpha, pen"
+        ):
+            read_network(tmp_path / f"model{ending}")
 
 
 def test_weights_too_large_for_doubles(tmp_path: Path) -> None:

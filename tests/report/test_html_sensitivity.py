@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from relu_cert import certify
-from relu_cert.report.html.proof import fall_figure, hat_figure
+from relu_cert.report.html.proof import fall_figure, hat_figure, sensitivity_section
 from relu_cert.report.text import decimal
 from tests.report.pages import Page, assert_loads_nothing
 
@@ -24,10 +26,19 @@ def test_the_derivatives_are_shown_where_there_are_any(found):
     assert_loads_nothing(page)
     derivatives = found.facts.derivatives
     assert derivatives is not None and derivatives.sure is not None
-    assert f"degrees of freedom {decimal(derivatives.freedom, 8)}" in page.prose
-    assert f"SURE {decimal(derivatives.sure.value, 8)} for noise 0.2" in page.prose
+    assert f"degrees of freedom {decimal(derivatives.freedom, 10)}" in page.prose
+    assert f"SURE {decimal(derivatives.sure.value, 10)} for noise 0.2" in page.prose
     assert 'id="sensitivity"' in page.text
     assert 'id="sensitivity"' not in certify(*LINE, lambda_ratio=2).html()
+
+
+def test_degrees_of_freedom_are_on_the_page_of_many_rows(found):
+    """Where dfit/dy is too large to be written, the tile has the digits that the verdict has, not a dash."""
+    few = replace(found.facts.derivatives, by_y=None, freedom=None, sure=None)
+    facts = replace(found.facts, nearby=replace(found.facts.nearby, derivatives=few))
+    section = sensitivity_section(facts)
+    shown = [dd.text for dd in section.shown[1].iter("dd")]
+    assert few.digits[0] and few.digits[1] and shown[0] == few.digits[0] and few.digits[1] in shown
 
 
 def test_tiles_are_warm_where_the_fit_follows():

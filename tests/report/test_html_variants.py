@@ -6,7 +6,9 @@ import re
 
 import pytest
 
+import relu_cert.pipeline
 from relu_cert import certify, certify_group_lasso
+from relu_cert.cover import unlisted
 from tests.report.pages import Page, assert_loads_nothing
 
 Z = [[1, 2], [-2, 1], [3, -1], [0, -2]]
@@ -76,3 +78,31 @@ def test_the_dual_picture_is_there_for_the_logistic_loss(made):
 def test_patterns_without_a_gate_are_not_drawn(made):
     """A gated network on bits has no function off the data; the page says why there is no picture of it."""
     assert "nor are patterns without a gate" in Page(made["bits"].html()).prose
+
+
+OBJECTIVES = {
+    "some": "networks f with these patterns: ½ Σ (f(z) − y)² over the rows + λ/2 times",
+    "some-gated": "with these patterns: ½ Σ (f(z) − y)² over the rows + λ Σ |w|; no division by n.",
+    "elastic": "of the squared weights of both layers + δ/2 Σ |w|²; no division by n.",
+    "logistic": "networks f of any width: Σ log(1 + exp(−y f(z))) over the rows + λ/2 times the sum",
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_page_says_what_is_minimised(made, name):
+    """The objective in a line, for readers without the paper; a group lasso has its own."""
+    page = Page(made[name].html())
+    assert OBJECTIVES.get(name, "Minimised over") in page.prose or name in ("direct", "cone")
+    assert ("Minimised over" in page.prose) == (name not in ("direct", "cone"))
+
+
+@pytest.mark.parametrize(("columns", "how"), [(12, r"a tree of \d[\d,]* cones that cover"), (0, "it leaves a gap")])
+def test_a_page_says_what_proves_the_bound(monkeypatch, columns, how):
+    """By a cover or by the leaders; a list of patterns needs no such sentence."""
+    assert "No network of any width has" not in Page(certify(Z, Y, "1/3").html()).prose
+    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(unlisted, "MOST_COLUMNS", columns)
+    found = certify([*Z, [5, 3]], [*Y, 2], "1/3", seconds=2)
+    assert re.search(
+        rf"No network of any width has an objective below the lower bound, .* {how}", Page(found.html()).prose
+    )

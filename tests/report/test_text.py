@@ -41,13 +41,18 @@ def test_bounds_are_rounded_to_the_safe_side(x: Fraction) -> None:
     [
         ("104/100", "1.0", "1.0", "1.1"),
         ("-104/100", "-1.1", "-1.0", "-1.0"),
-        ("996/100000", "9.9e-3", "1.0e-2", "1.0e-2"),
+        ("996/100000", "9.9e-3", "0.010", "0.010"),
+        ("1231/10000", "0.12", "0.12", "0.13"),
+        ("43.7", "43", "44", "44"),
+        ("-99.7", "-100", "-100", "-99"),
+        ("1234", "1200", "1200", "1300"),
+        ("12345", "1.2e4", "1.2e4", "1.3e4"),
         ("3", "3.0", "3.0", "3.0"),
         ("0", "0", "0", "0"),
     ],
 )
 def test_known_bounds(x: str, low: str, near: str, high: str) -> None:
-    """1.04e-45 is not "at most 1.0e-45"."""
+    """1.04e-45 is not "at most 1.0e-45"; what is neither large nor small has no exponent."""
     number = Fraction(x)
     assert (at_least(number), scientific(number), at_most(number)) == (low, near, high)
 

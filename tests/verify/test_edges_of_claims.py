@@ -14,6 +14,7 @@ import pytest
 
 from tests.verify.corpus.accepted_cases import accepted
 from tests.verify.oracle.brute import mat, vec
+from tests.verify.score import CORPUS
 from verify import Rejected
 from verify.__main__ import parser, run, say
 from verify.certificate import Report, read
@@ -55,8 +56,10 @@ from verify.facts import (
     PATH,
     PATTERNS,
     POLYTOPE,
+    PRIMAL,
     SET,
     SHORTEST,
+    VALUE,
     Fact,
     Facts,
     proved,
@@ -317,6 +320,20 @@ def test_any_l2_penalty_makes_the_solution_unique() -> None:
 def test_the_words_of_a_verdict() -> None:
     """What a way to the verdict says, and not what it rests on."""
     assert way(RELU, proved(GROUPS, (True, "why")), "ggp", "PROVED", NODE)[0].startswith("why: ")
+
+
+def test_bounds_are_told_where_the_gap_is_too_wide() -> None:
+    """An UNDECIDED `optimal` says between which bounds the minimum is proved to lie, and on what that rests; without
+    the facts, and of other claims, nothing is claimed."""
+    raw = (CORPUS / "accepted" / "leaders-00.json").read_bytes().replace(b"PROVED", b"UNDECIDED")
+    first, second = read(raw).lines
+    assert first.proved == "for lambda = 1 the global minimum lies in [1, 1]" and first.rule == "primal, value"
+    assert (second.proved, second.rule) == ("nothing is claimed", "")
+    value = proved(VALUE, SimpleNamespace(lower=F(1), upper=F(5, 2), gap=F(0)))
+    assert way(RELU, value, "optimal", "UNDECIDED", NODE) == ("nothing is claimed", "")
+    both = value.plus(PRIMAL, SimpleNamespace(neurons=1))
+    told = "for lambda = 2 the global minimum lies in [1, 5/2]", "primal, value"
+    assert way(RELU, both, "optimal", "UNDECIDED", NODE) == told
 
 
 def test_derivatives_with_and_without_freedom(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,11 +13,11 @@ import pytest
 import verify
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.score import entries
-from verify import Declined, Rejected, Usage
+from verify import BadData, Declined, Rejected, Usage
 from verify.bounds import column
 from verify.claims.neurons import all_active, some_idle
 from verify.data import read_direct, read_table
-from verify.facts import COVER, DUAL, MULTIPLIERS, NEURONS, PRIMAL, VALUE, Facts, proved
+from verify.facts import DUAL, NEURONS, PRIMAL, VALUE, proved
 from verify.field import read_field
 from verify.input import Input
 from verify.leaders import NO_TIES, Rows, check_definite, semidefinite
@@ -29,7 +29,7 @@ from verify.neurons import Neuron
 from verify.problem import Problem
 from verify.refutations.pruning import pruned
 from verify.refutations.tables import impossible
-from verify.rules import leaders
+from verify.rules import cover, leaders
 from verify.rules.curve import check_breakpoint
 from verify.rules.logistic.value import ONE, check_logistic, entropy_of, exp_of_minus, loss_of
 from verify.rules.path import Frame, tube
@@ -367,12 +367,21 @@ def test_definite_matrices(M: list[list[int]], good: bool) -> None:
     assert semidefinite(M) is good
 
 
+def test_direct_data_has_the_limits_of_texts() -> None:
+    """Too many digits or brackets are no fault of the certificate: BadData, before anything is parsed."""
+    raw = b'{"X": [["1234"]], "groups": [[0]], "y": ["0"]}'
+    assert read_direct(raw, Limits(digits=4))[0] == mat([[1234]])
+    for limits, said in ((Limits(digits=3), "3 digits a number"), (Limits(values=5), "5 commas")):
+        with pytest.raises(BadData, match=f"data: expected at most {said}"):
+            read_direct(raw, limits)
+
+
 def test_one_proof_of_the_dual_point() -> None:
-    """Leaders beside a cover, or beside multipliers, are one proof too many."""
+    """A cover or leaders beside another proof of a dual point are one too many."""
     problem = Problem("relu", Fraction(1), mat([[1]]), vec(1))
-    for fact in (COVER, MULTIPLIERS):
+    for rule, keys in ((cover, ("theta", "proof")), (leaders, ())):
         with pytest.raises(Rejected, match="one proof of the dual point, by `dual`, `cover` or `leaders`, found two"):
-            leaders.check(problem, Facts({fact: node(None)}), node({}))
+            rule.check(problem, proved(DUAL, Dual(vec(0))), node(dict.fromkeys(keys)))
 
 
 def test_shares_that_a_fifth_of_the_points_can_have() -> None:

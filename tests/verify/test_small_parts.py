@@ -30,7 +30,7 @@ from verify.claims.polytope import components, connected, staircase
 from verify.cover import tree as tree_
 from verify.cover.check import Cover
 from verify.cover.lines import lines_of, weights_of
-from verify.cover.tree import RULE, Reader, stream
+from verify.cover.tree import RULE, SIGN, Reader, Walk, stream
 from verify.data import nearest_double
 from verify.facts import POLYTOPE, proved
 from verify.field import value
@@ -38,13 +38,13 @@ from verify.leaders import check_leaders, semidefinite
 from verify.network.directions import apart
 from verify.network.nearest import moved_squared, read_point
 from verify.network.optimum import Known, Optimum
-from verify.patterns import bit_text
+from verify.patterns import bit_text, describe_indices
 from verify.problem import Problem
 from verify.roots import sign_of_sum
 from verify.rules.cover_set import surely_concave
 from verify.rules.polytope import Polytope, read_corner
 from verify.shortest import check_shortest
-from verify.text import Node, describe, describe_indices
+from verify.text import Node, describe
 from verify.variants import check_chances
 
 NODE = Node(None)
@@ -132,12 +132,12 @@ def test_multipliers_by_hand() -> None:
 
 def test_rows_of_splits_by_hand() -> None:
     """Two bytes, the lower one first; as many as there are."""
-    here = reader(codes=[], rows=[1, 2, 255, 255])
-    assert (here.row(), here.row()) == (513, 65535)
-    here.end()
+    node = Node(tree([SIGN, RULE, RULE] * 2, rows=[1, 2, 255, 255]), None, "+")
+    found = Walk(node, 2, 2**16, {}).run([[(1, 0), (0, 1)]] * 2)
+    assert [signs for _, signs in sorted(found.signs.items())] == [((n, s),) for n in (513, 65535) for s in (0, 1)]
     for rows in ([], [1]):
         with pytest.raises(Rejected, match="an entry for every node, found too few"):
-            reader(rows=rows).row()
+            Walk(Node(tree([SIGN], rows=rows), None, "+"), 2, 9, {}).run([[(1, 0), (0, 1)]])
 
 
 def test_atoms_by_hand() -> None:

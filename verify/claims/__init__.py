@@ -13,6 +13,7 @@ from verify.problem import Problem
 from verify.text import Node
 
 PROVED, REFUTED, UNDECIDED = VERDICTS = ("PROVED", "REFUTED", "UNDECIDED")
+NETWORK = "objective optimal own-optimal stationary balanced merged independent prune directions nearest"
 TABLES = {
     "optimal": ("optimal",),
     "single": ("patterns-complete", "fit", "ggp", "general-position", "breakpoints", "curve", "one-neuron"),
@@ -20,10 +21,7 @@ TABLES = {
     "polytope": ("optimal-set", "minimal", "connected", "min-norm"),
     "paths": ("continuous", "set-continuous", "min-norm-continuous"),
     "neurons": ("e-equals-a", "licq", "strict-complementarity", "sensitivity"),
-    "network": (
-        *("network-objective", "network-optimal", "network-own-optimal", "network-stationary", "network-balanced"),
-        *("network-merged", "network-independent", "network-prune", "network-directions", "network-nearest"),
-    ),
+    "network": tuple(f"network-{name}" for name in NETWORK.split()),
 }
 CLAIMS = tuple(claim for claims in TABLES.values() for claim in claims)
 Says = Callable[[Problem, Facts, Node], str]
@@ -47,19 +45,17 @@ def rows(claim: str, verdict: str) -> list[Row]:
 
 
 def way(problem: Problem, facts: Facts, claim: str, verdict: str, node: Node) -> tuple[str, str]:
-    """In words what the facts prove about the claim, and the names of those on which it rests; rejected if they do not
-    prove the verdict."""
-    if verdict == UNDECIDED:
-        return "nothing is claimed", ""
+    """In words what the facts prove about the claim, and which; rejected if they do not prove the verdict."""
     ways = rows(claim, verdict)
-    Node(verdict, node, "verdict").require(ways, f"PROVED or UNDECIDED, because nothing can refute {claim}")
     missing = [[fact.name for fact in row.rests if facts.get(fact) is None] for row in ways]
+    if verdict == UNDECIDED and [] not in missing:
+        return "nothing is claimed", ""
+    Node(verdict, node, "verdict").require(ways, f"PROVED or UNDECIDED, because nothing can refute {claim}")
     one_of = " or ".join(dict.fromkeys(names[0] for names in missing if names))
     reason = node.reject(f"the fact {one_of}, which this rests on", "none")
-    for row, names in zip(ways, missing, strict=True):
-        if not names:
-            try:
-                return row.says(problem, facts, node), ", ".join(fact.name for fact in row.rests)
-            except Rejected as error:
-                reason = error
+    for row in (row for row, names in zip(ways, missing, strict=True) if not names):
+        try:
+            return row.says(problem, facts, node), ", ".join(fact.name for fact in row.rests)
+        except Rejected as error:
+            reason = error
     raise reason

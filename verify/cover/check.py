@@ -15,8 +15,8 @@ from flint import fmpz_mat
 
 from verify.cover.lines import Lines, Weights, coarse, lines_of, root_above, weights_of
 from verify.cover.strict import check_strict
-from verify.cover.ties import Tie, check_special, in_piece, integers, read_tie
-from verify.cover.tree import NEURON, Leaves, Walk, sign_cones
+from verify.cover.ties import Tie, check_special, in_piece, read_tie
+from verify.cover.tree import Leaves, Walk, sign_cones
 from verify.problem import SIGNS, Problem
 from verify.text import Node, Vector
 
@@ -36,12 +36,8 @@ class Cover:
 
     def inside(self, xi: int, number: int, side: Sequence[int], lines: Sequence[int]) -> bool:
         """Whether on all leaves of this neuron these lines have the given sides."""
-        leaves = self.leaves[xi]
-        return all(
-            in_piece([leaves.vertices[g] for g in leaf.cone], leaf, self.weights[xi], side, lines)
-            for leaf in leaves.special
-            if leaf.code == NEURON and leaf.number == number
-        )
+        own = [leaf for leaf in self.leaves[xi].special if leaf.number == number]
+        return all(in_piece(leaf, self.weights[xi], side, lines) for leaf in own)
 
 
 def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) -> Cover:
@@ -49,7 +45,7 @@ def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) 
     lam = Fraction(isqrt(squared.numerator * squared.denominator << 192), squared.denominator << 96)  # <= the root
     fields = node.record("basis", "ties", "margin", "+", "-")
     lines = lines_of(problem)
-    basis = [integers(row, problem.d) for row in fields["basis"].array()]
+    basis = [tuple(row.integers(problem.d)) for row in fields["basis"].array()]
     fields["basis"].require(len(basis) <= MOST_DIRECTIONS, f"at most {MOST_DIRECTIONS} vectors", str(len(basis)))
     if any(fmpz_mat([list(u) for u in rows]).rank() != len(basis) for rows in (basis, [*basis, *lines.rows])):
         raise fields["basis"].reject("independent vectors that span the rows")
@@ -65,9 +61,9 @@ def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) 
     leaves, slack = {}, {}
     for sign, xi in SIGNS.items():
         rows = coarse(weights[xi], lam, margin, width, node)
-        faces = {i: (tie.u, tie.face) for i, tie in enumerate(ties) if tie.face and tie.xi == xi}
-        leaves[xi] = Walk(fields[sign], len(basis), len(weights[xi].convex), faces).run(roots)
+        own = {i: tie for i, tie in enumerate(ties) if tie.xi == xi}
+        leaves[xi] = Walk(fields[sign], len(basis), len(weights[xi].convex), own).run(roots)
         slack[xi] = Fraction(margin, 1 << rows.bits)
         check_strict(leaves[xi], rows, fields[sign], problem.biases)
-        check_special(leaves[xi], weights[xi], ties, lam, slack[xi], fields[sign])
+        check_special(leaves[xi], weights[xi], own, lam, slack[xi], fields[sign])
     return Cover(lines, weights, ties, leaves, slack)

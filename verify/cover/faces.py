@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import gcd
 
@@ -11,7 +11,7 @@ from flint import fmpq_mat, fmpz_mat
 from verify.cover.lines import Row, Weights
 from verify.cover.strict import dot, unit
 from verify.cover.ties import Tie
-from verify.cover.tree import WEIGHT, Planes, Reader, Special
+from verify.cover.tree import WEIGHT, Reader, Special
 from verify.problem import cleared
 from verify.text import Node
 
@@ -46,7 +46,7 @@ def on_face(
     return Tie(xi, u, side, Fraction(dot(numerators, numerators), q * q), face, tuple(numerators), q)
 
 
-def face_leaf(cone: Sequence[Row], leaf: Special, weights: Weights, tie: Tie, lam: Fraction, part: Fraction) -> bool:
+def face_leaf(leaf: Special, weights: Weights, tie: Tie, lam: Fraction, part: Fraction) -> bool:
     """a = v + (a gradient of f2 at u): a.g = f1(g) at the tips, generators on the face that have the pattern of u, and
     a.g > f1(g) + 2 part lambda |g| at the others."""
     rows, w, q = weights.lines.rows, weights.w, tie.q
@@ -54,7 +54,7 @@ def face_leaf(cone: Sequence[Row], leaf: Special, weights: Weights, tie: Tie, la
     for c in weights.concave:
         if tie.side[c] > 0:
             a = [x - WEIGHT * q * w[c] * p for x, p in zip(a, rows[c], strict=True)]
-    others = [(t, g) for t, g in enumerate(cone) if not is_tip(weights, tie, g)]
+    others = [(t, g) for t, g in enumerate(leaf.cone) if not is_tip(weights, tie, g)]
     tight = [c for c in weights.concave if tie.side[c] == 0]
     units = {t: unit(g) for t, g in others}
     for weight, times in leaf.atoms:
@@ -80,13 +80,13 @@ def is_tip(weights: Weights, tie: Tie, g: Row) -> bool:
     return all((h > 0) - (h < 0) == s for h, s in zip(weights.lines.heights(g), tie.side, strict=True))
 
 
-def centre(generators: Sequence[Row], faces: Planes, reader: Reader, on_facet: bool) -> tuple[Row, int]:
+def centre(generators: Sequence[Row], ties: Mapping[int, Tie], reader: Reader, on_facet: bool) -> tuple[Row, int]:
     """The centre of a star, a listed vector or where its plane meets a facet; in bits, whose place it takes."""
-    tie, chosen, node = reader.byte(), int.from_bytes(reader.take(reader.data, 3), "little"), reader.node
-    node.require(tie in faces, "a face of this sign", f"number {tie}")
-    u, face = faces[tie]
-    if on_facet:
-        u = meeting(generators, face, reader.byte(), node)
+    number, chosen, node = reader.byte(), int.from_bytes(reader.take("data", 3), "little"), reader.node
+    tie = ties.get(number)
+    if tie is None or not tie.face:
+        raise node.reject("a face of this sign", f"number {number}")
+    u = meeting(generators, tie.face, reader.byte(), node) if on_facet else tie.u
     check_star(generators, u, chosen, node)
     return u, chosen
 

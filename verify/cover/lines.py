@@ -11,7 +11,7 @@ from math import gcd, isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.problem import Problem, cleared
+from verify.problem import Problem, cleared, cleared_rows
 from verify.text import Node, Vector
 
 Row = tuple[int, ...]
@@ -43,23 +43,18 @@ class Lines:
 
 def lines_of(problem: Problem) -> Lines:
     """The lines of Z."""
-    entries, scale = cleared(x for z in problem.Z for x in z)
+    rows, scale = cleared_rows(problem.Z)
     names: dict[Row, int] = {}
-    line, multiple = [], []
-    for k in range(problem.n):
-        z = entries[k * problem.d : (k + 1) * problem.d]
+    found = []
+    for z in rows:
         g = gcd(*z)
-        if g == 0:
-            line.append(-1)
-            multiple.append(0)
-            continue
-        p = tuple(x // g for x in z)
+        p = tuple(x // max(g, 1) for x in z)
         opposite = tuple(-x for x in p)
         if opposite in names:
             p, g = opposite, -g
-        line.append(names.setdefault(p, len(names)))
-        multiple.append(g)
-    return Lines(tuple(names), tuple(line), tuple(multiple), scale, problem.d)
+        found.append((names.setdefault(p, len(names)), g) if g else (-1, 0))
+    line, multiple = zip(*found, strict=True)
+    return Lines(tuple(names), line, multiple, scale, problem.d)
 
 
 @dataclass(frozen=True)
@@ -120,14 +115,12 @@ def coarse(weights: Weights, lam: Fraction, margin: int, width: int, node: Node)
     bound = (1 << max(bits, 0)) - (len(weights.convex) + len(weights.concave) + 1) * width - margin
     node.require(bound > 0, "a lambda and a margin for which short integers are precise enough", f"{bits} bits")
 
-    def floored(v: Sequence[int]) -> list[int]:
-        return [(x * times << bits) // over for x in v]
+    def floored(factor: int, v: Sequence[int]) -> list[int]:
+        return [(factor * x * times << bits) // over for x in v]
 
-    P = [floored([weights.w[c] * x for x in rows[c]]) for c in weights.convex]
-    N = [floored([-weights.w[c] * x for x in rows[c]]) for c in weights.concave]
-    d = weights.lines.d
-    arrays = [np.array(A, dtype=np.int64).reshape(-1, d) for A in (P, N)]
-    return Coarse(arrays[0], arrays[1], floored(weights.c0), bits, bound)
+    found = ([floored(abs(weights.w[c]), rows[c]) for c in lines] for lines in (weights.convex, weights.concave))
+    P, N = (np.array(A, dtype=np.int64).reshape(-1, weights.lines.d) for A in found)
+    return Coarse(P, N, floored(1, weights.c0), bits, bound)
 
 
 def root_above(n: int) -> int:

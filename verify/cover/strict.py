@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from verify.cover.lines import Coarse, Integers, Row
 from verify.cover.tree import WEIGHT, Leaves
-from verify.errors import Declined
+from verify.errors import bounded
 from verify.text import Node
 
 SHORT = 26  # bits of generators that go through 64-bit integers
@@ -28,8 +28,8 @@ BATCH = 2048
 def check_strict(leaves: Leaves, rows: Coarse, node: Node, biases: bool) -> None:
     """Reject unless every strict leaf holds; with free `biases` c has none."""
     d = len(rows.c0)
-    if d > MOST_COLUMNS or len(rows.P) + len(rows.N) > MOST_LINES:
-        raise Declined(node.place, f"at most {MOST_COLUMNS} columns and {MOST_LINES} lines", "more")
+    bounded(d, MOST_COLUMNS, "columns", node.place)
+    bounded(len(rows.P) + len(rows.N), MOST_LINES, "lines", node.place)
     if not leaves.cones or not leaves.vertices:  # no rows but zeros: the only cone is {0}
         return
     cones = np.array(leaves.cones, dtype=np.int64)
@@ -48,15 +48,18 @@ def check_strict(leaves: Leaves, rows: Coarse, node: Node, biases: bool) -> None
                 h = dot(rows.P[k].tolist(), leaves.vertices[g])
                 right[leaf, i] += min(h, 0) if side else -max(h, 0)
     good = np.zeros(len(cones), dtype=bool)
-    for at in range(0, len(cones), BATCH):
-        part = slice(at, at + BATCH)
+    for part in batches(len(cones)):
         good[part] = dominates(a[part], G[cones[part]], right[part])
     for leaf in np.flatnonzero(~short[cones].all(axis=1)).tolist():
         at_g = [dot(a[leaf].tolist(), leaves.vertices[g]) for g in leaves.cones[leaf]]
         good[leaf] = all(x >= WEIGHT * y for x, y in zip(at_g, right[leaf], strict=True))
-    if not good.all():
-        bad = int(np.flatnonzero(~good)[0])
-        raise node.reject("a.g >= f1(g) at the generators of every strict leaf", f"less at leaf {bad} of {len(good)}")
+    bad = f"less at leaf {good.argmin()} of {len(good)}"
+    node.require(good.all(), "a.g >= f1(g) at the generators of every strict leaf", bad)
+
+
+def batches(count: int) -> list[slice]:
+    """What is worked on at a time."""
+    return [slice(at, at + BATCH) for at in range(0, count, BATCH)]
 
 
 def dot(a: Sequence[int], b: Sequence[int]) -> int:
@@ -90,8 +93,7 @@ def zonotope(leaves: Leaves, U: Integers, cones: Integers, N: Integers) -> Integ
     leaf = np.array(leaves.atom_leaf, dtype=np.int64)
     weight = np.array(leaves.atom_weight, dtype=np.int64)
     point = np.frombuffer(b"".join(leaves.atom_point), dtype=np.uint8).reshape(len(leaf), -1).astype(np.int64)
-    for at in range(0, len(leaf), BATCH):
-        part = slice(at, at + BATCH)
+    for part in batches(len(leaf)):
         p = shifted(((16 * point[part] + 1)[:, :, None] * U[cones[leaf[part]]]).sum(axis=1), POINT_BITS)
         on = (p @ light > 0).astype(np.int64)
         np.add.at(W, leaf[part], (on @ N) * weight[part, None])
@@ -103,8 +105,7 @@ def directions(leaves: Leaves, U: Integers, cones: Integers, bound: int, biases:
     with free biases."""
     turn = np.frombuffer(b"".join(leaves.turns), dtype=np.uint8).reshape(len(cones), -1).astype(np.int64)
     v = np.zeros((len(cones), U.shape[1]), dtype=np.int64)
-    for at in range(0, len(cones), BATCH):
-        part = slice(at, at + BATCH)
+    for part in batches(len(cones)):
         v[part] = shifted((turn[part, :, None] * U[cones[part]]).sum(axis=1), LIGHT_BITS)
     if biases:
         v[:, -1] = 0
@@ -125,8 +126,8 @@ def values(rows: Coarse, G: Integers) -> NDArray[np.object_]:
     """f1(g) of every vertex. The entries of all rows add up to less than 2^53, and |g| < 2^26 each."""
     found: list[int] = []
     P, c0 = halves(rows.P), np.array(rows.c0, dtype=object)
-    for at in range(0, len(G), BATCH):
-        T = G[at : at + BATCH].T
+    for part in batches(len(G)):
+        T = G[part].T
         high, low = (half @ T for half in P)
         carry, low = halves(low)
         on = high + carry >= 0

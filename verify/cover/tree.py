@@ -9,19 +9,23 @@ with the least tau_i / x_i. A sign split has both closed sides of a line.
 from __future__ import annotations
 
 import base64
-import binascii
 import lzma
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
+from itertools import combinations
 from math import gcd
+from typing import TYPE_CHECKING
 
 from verify.cover.lines import Row
-from verify.errors import Declined
+from verify.errors import bounded
 from verify.text import Node
 
+if TYPE_CHECKING:
+    from verify.cover.ties import Tie
+
+STREAMS = ("codes", "multipliers", "data", "rows")
 RULE, TURNED, ATOMS, NEURON, RAY, SIGN, STAR, FACE = 200, 201, 202, 203, 204, 210, 211, 212
-Planes = dict[int, tuple[Row, tuple[Row, ...]]]  # listed vectors, and what spans their faces
 WEIGHT = 256
 MOST_BYTES = 2**28
 Signs = tuple[tuple[int, int], ...]  # (a convex line, by its number among these; 1: p.u >= 0, 0: p.u <= 0)
@@ -31,11 +35,10 @@ Part = tuple[tuple[int, ...], Signs]  # the generators of a cone, and its sides
 
 @dataclass(frozen=True)
 class Special:
-    """A leaf that rests on a listed neuron or ray: its generators, its sign constraints, the number, atoms."""
+    """A leaf that rests on a listed neuron or face: its generators, its sides, the number; atoms only for a face."""
 
-    cone: tuple[int, ...]
+    cone: tuple[Row, ...]
     signs: Signs
-    code: int
     number: int
     atoms: tuple[Atom, ...] = ()
 
@@ -60,10 +63,9 @@ def stream(node: Node) -> bytes:
         packed = base64.b64decode(node.text(), validate=True)
         reader = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=2**27)
         raw = reader.decompress(packed, MOST_BYTES + 1)
-    except (binascii.Error, ValueError, lzma.LZMAError, EOFError) as error:
+    except (ValueError, lzma.LZMAError) as error:
         raise node.reject("base64 of an xz stream", str(error)) from None
-    if len(raw) > MOST_BYTES:
-        raise Declined(node.place, f"at most {MOST_BYTES} bytes", "more")
+    bounded(len(raw), MOST_BYTES, "bytes", node.place)
     node.require(reader.eof and not reader.unused_data, "one whole xz stream", "more, or less")
     return raw
 
@@ -72,36 +74,29 @@ class Reader:
     """The four streams of one sign, read from their beginnings; they must be used up."""
 
     def __init__(self, node: Node, d: int) -> None:
-        names = ("codes", "multipliers", "data", "rows")
         self.node, self.d = node, d
-        self.codes, self.multipliers, self.data, self.rows = (
-            BytesIO(stream(field)) for field in map(node.record(*names).__getitem__, names)
-        )
+        self.streams = {name: BytesIO(stream(part)) for name, part in node.record(*STREAMS).items()}
 
-    def take(self, source: BytesIO, count: int) -> bytes:
-        """The next bytes."""
-        found = source.read(count)
+    def take(self, name: str, count: int = 1) -> bytes:
+        """The next bytes of a stream."""
+        found = self.streams[name].read(count)
         if len(found) < count:
             raise self.node.reject("an entry for every node", "too few")
         return found
 
     def multiplier(self) -> tuple[int, int]:
         """(m, 1) or (1, m), m = 2^s or 3 2^s."""
-        k = self.take(self.multipliers, 1)[0]
+        k = self.take("multipliers")[0]
         m = (2 + (k & 1) << (k >> 1 & 63)) >> 1
         return (1, m) if k >> 7 else (m, 1)
 
-    def row(self) -> int:
-        """The next row of a sign split."""
-        return int.from_bytes(self.take(self.rows, 2), "little")
-
     def byte(self) -> int:
         """The next byte of data."""
-        return self.take(self.data, 1)[0]
+        return self.take("data")[0]
 
     def point(self) -> bytes:
         """The next d bytes of data."""
-        return self.take(self.data, self.d)
+        return self.take("data", self.d)
 
     def atoms(self) -> list[Atom]:
         """Atoms: their number, then weight (but for the last) and point of each; weights add up to WEIGHT."""
@@ -109,26 +104,23 @@ class Reader:
         for a in range(count):
             weight = left if a == count - 1 else self.byte()
             left -= weight
-            if weight <= 0 or left < 0:
-                raise self.node.reject(f"weights > 0 that add up to {WEIGHT}")
             found.append((weight, self.point()))
-        if left:
-            raise self.node.reject(f"weights > 0 that add up to {WEIGHT}")
+        self.node.require(not left and all(weight > 0 for weight, _ in found), f"weights > 0 that add up to {WEIGHT}")
         return found
 
     def end(self) -> None:
         """Reject what was not read."""
-        if any(source.read(1) for source in (self.codes, self.multipliers, self.data, self.rows)):
-            raise self.node.reject("streams that are used up", "more")
+        left = [name for name, source in self.streams.items() if source.read(1)]
+        self.node.require(not left, "streams that are used up", f"more in {', '.join(left)}")
 
 
 class Walk:
     """The walk over the tree of one sign, depth first."""
 
-    def __init__(self, node: Node, d: int, lines: int, faces: Planes) -> None:
-        self.node, self.d, self.lines, self.faces = node, d, lines, faces
+    def __init__(self, node: Node, d: int, lines: int, ties: Mapping[int, Tie]) -> None:
+        self.node, self.d, self.lines, self.ties = node, d, lines, ties
         self.reader = Reader(node, self.d)
-        self.edges = [(i, j) for i in range(self.d) for j in range(i + 1, self.d)]
+        self.edges = [*combinations(range(self.d), 2)]
         self.leaves = Leaves()
         self.ids: dict[Row, int] = {}
         self.middles: dict[tuple[int, int, int, int], int] = {}
@@ -140,7 +132,7 @@ class Walk:
             stack: list[Part] = [(tuple(map(self.number, root)), ())]
             while stack:
                 part = stack.pop()
-                code = self.reader.take(self.reader.codes, 1)[0]
+                code = self.reader.take("codes")[0]
                 if code < len(self.edges) or code in (SIGN, STAR, FACE):
                     stack += self.children(part, code)
                 else:
@@ -159,9 +151,9 @@ class Walk:
         """The parts of an inner node; the last one comes first."""
         cone, signs = part
         if code == SIGN:
-            row = self.reader.row()
-            if row >= self.lines or any(row == other for other, _ in signs):
-                raise self.node.reject("a convex line that was not split before", f"number {row}")
+            row = int.from_bytes(self.reader.take("rows", 2), "little")
+            fresh = row < self.lines and all(row != other for other, _ in signs)
+            self.node.require(fresh, "a convex line that was not split before", f"number {row}")
             return [(cone, (*signs, (row, side))) for side in (1, 0)]
         new, places = self.star(cone, code) if code in (STAR, FACE) else self.bisection(cone, code)
         return [((*cone[:i], new, *cone[i + 1 :]), signs) for i in places]
@@ -180,18 +172,17 @@ class Walk:
         from verify.cover.faces import centre
 
         generators = [self.leaves.vertices[g] for g in cone]
-        u, chosen = centre(generators, self.faces, self.reader, on_facet=code == FACE)
+        u, chosen = centre(generators, self.ties, self.reader, on_facet=code == FACE)
         return self.number(u), tuple(i for i in range(self.d) if chosen >> i & 1)
 
     def leaf(self, part: Part, code: int) -> None:
         """Keep a leaf, with its data."""
         (cone, signs), leaves, reader = part, self.leaves, self.reader
         if code in (NEURON, RAY):
-            number = reader.byte()
-            leaves.special.append(Special(cone, signs, code, number, tuple(reader.atoms()) if code == RAY else ()))
+            number, atoms = reader.byte(), tuple(reader.atoms()) if code == RAY else ()
+            leaves.special.append(Special(tuple(leaves.vertices[g] for g in cone), signs, number, atoms))
             return
-        if code not in (RULE, TURNED, ATOMS):
-            raise self.node.reject("a code of a node", str(code))
+        self.node.require(code in (RULE, TURNED, ATOMS), "a code of a node", str(code))
         for weight, point in reader.atoms() if code == ATOMS else ((WEIGHT, self.ones),):
             leaves.atom_leaf.append(len(leaves.cones))
             leaves.atom_weight.append(weight)

@@ -147,7 +147,7 @@ class Real(str):
 
 def read_json(raw: bytes, limits: Limits) -> dict[str, Array]:
     """W1, w2 and perhaps b1, b2: integers and strings are exact, other numbers are the nearest doubles."""
-    within_limits(raw, limits, lambda expected, found: BadData("network file", expected, found))
+    within_limits(raw, limits, "network file", BadData)
     top = parsed(raw.decode("utf-8-sig"), str, Real)
     if not isinstance(top, dict) or any(top.pop(key, value) != value for key, value in STATED.items()):
         raise ValueError("no object with W1 and w2, or of another format or version")

@@ -30,6 +30,11 @@ def plain(problem: Problem) -> bool:
     return not (problem.delta or problem.logistic or problem.free)
 
 
+def unlisted(problem: Problem) -> bool:
+    """ReLU networks over all patterns, with delta = 0: no list of patterns is needed."""
+    return problem.model == "relu" and problem.patterns is None and not problem.delta
+
+
 def everywhere(problem: Problem) -> bool:
     """All problems."""
     return True
@@ -62,9 +67,8 @@ def check_facts(problem: Problem, node: Node) -> Facts:
     """Check every fact that is there, whether or not a claim needs it, each on the ground of those before it."""
     given = node.record(optional=tuple(sorted(NAMES)))
     rules = {name: load(name, problem) for name in NAMES if name in given}
-    for name, rule in rules.items():
-        if not rule.applies(problem):
-            raise node.reject("only keys of facts that such a problem can have", f"the unknown key {name!a}")
+    others = [name for name, rule in rules.items() if not rule.applies(problem)]
+    node.require(not others, "only keys of facts that such a problem can have", f"the unknown key {str(others)[1:-1]}")
     facts = Facts()
     if "patterns" in rules:
         facts = extended(facts, rules.pop("patterns"), problem, given["patterns"])

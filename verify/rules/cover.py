@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import floor
 
 from verify.cover.check import check_cover
-from verify.facts import COVER, DUAL, MULTIPLIERS, PRIMAL, Facts, needed, proved
+from verify.facts import COVER, DUAL, PRIMAL, Facts, needed, proved
 from verify.problem import Problem
-from verify.rules import Rule
+from verify.rules import Rule, unlisted
 from verify.rules.value import Dual
 from verify.text import Node, Vector
 
@@ -17,7 +18,7 @@ MOST_BITS = 4096
 def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless the cover proves theta dual feasible."""
     fields = node.record("theta", "proof")
-    node.require(facts.get(MULTIPLIERS) is None, "one proof of the dual point, by `dual` or by `cover`", "both")
+    node.require(facts.get(DUAL) is None, "one proof of the dual point, by `dual`, `cover` or `leaders`", "two")
     theta = read_theta(problem, facts, fields["theta"])
     if problem.free or problem.logistic:
         from verify.variants import check_point
@@ -33,17 +34,11 @@ def read_theta(problem: Problem, facts: Facts, node: Node) -> Vector:
     fields = node.record("tau", "bits", optional=("moves",))
     tau, bits = fields["tau"].number(), fields["bits"].index(MOST_BITS)
     fit = needed(facts.get(PRIMAL), "primal", node).fit
-    residual = (y_k - f_k for y_k, f_k in zip(problem.y, fit, strict=True))
-    theta = [Fraction((r.numerator << bits) // r.denominator, 1 << bits) for r in residual]
+    theta = [Fraction(floor((y_k - f_k) * 2**bits), 2**bits) for y_k, f_k in zip(problem.y, fit, strict=True)]
     for entry in fields["moves"].array() if "moves" in fields else ():
         k, m = entry.array(2)
         theta[k.index(problem.n)] += m.number()
     return tuple(tau * t for t in theta)
 
 
-def applies(problem: Problem) -> bool:
-    """ReLU networks over all patterns, with delta = 0."""
-    return problem.model == "relu" and problem.patterns is None and not problem.delta
-
-
-RULE = Rule((DUAL, COVER), check, applies=applies)
+RULE = Rule((DUAL, COVER), check, applies=unlisted)

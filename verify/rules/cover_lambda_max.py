@@ -5,8 +5,7 @@ from __future__ import annotations
 from verify.cover.check import check_cover
 from verify.facts import LAMBDA_MAX, Facts, proved
 from verify.problem import Problem
-from verify.rules import Rule
-from verify.rules.cover import applies
+from verify.rules import Rule, unlisted
 from verify.rules.lambda_max import check_attained, slope_at_zero
 from verify.text import Node
 
@@ -21,4 +20,4 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     return proved(LAMBDA_MAX, squared)
 
 
-RULE = Rule((LAMBDA_MAX,), check, applies=lambda problem: applies(problem) and not problem.free)
+RULE = Rule((LAMBDA_MAX,), check, applies=lambda problem: unlisted(problem) and not problem.free)

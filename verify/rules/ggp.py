@@ -15,11 +15,11 @@ from flint import fmpz_mat
 from verify.coalitions import BlockVector, check_wins
 from verify.errors import Declined, bounded
 from verify.facts import COLUMNS, GROUPS, PATTERNS, Facts
-from verify.patterns import Patterns, integer_vectors
-from verify.problem import SIGNS, Problem, cleared
+from verify.patterns import Patterns, describe_indices, integer_vectors
+from verify.problem import SIGNS, Problem, cleared, cleared_rows
 from verify.roots import can_vanish, sign_of_sum
 from verify.rules import Rule
-from verify.text import Fields, Node, describe_indices
+from verify.text import Fields, Node
 
 MOST_SUPPORTS = 1_000_000
 
@@ -59,8 +59,7 @@ def check_ggp(problem: Problem, facts: Facts, node: Node) -> Facts:
 def blocks_of(problem: Problem, patterns: Patterns | None, single: bool) -> Blocks:
     """The blocks, or with `single` the columns: of a network, column j of pattern b has the number b d + j."""
     d, what = problem.d, "columns" if single else "blocks"
-    entries, _ = cleared(x for row in problem.Z for x in row)
-    columns = [entries[j::d] for j in range(d)]
+    columns = [[*column] for column in zip(*cleared_rows(problem.Z)[0], strict=True)]
     if patterns is None:
         groups = [(j,) for j in range(d)] if single else problem.groups
         return Blocks(what, problem.n, len(groups), lambda b: [columns[j] for j in groups[b]])

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from verify.facts import NETWORK, proved
 from verify.network.check import check_network
-from verify.rules import Rule
-from verify.rules.leaders import applies
+from verify.rules import Rule, unlisted
 
 RULE = Rule(
     (NETWORK,),
     lambda problem, facts, node: proved(NETWORK, check_network(problem, facts, node)),
-    applies=lambda problem: applies(problem) and not problem.logistic,
+    applies=lambda problem: unlisted(problem) and not problem.logistic,
 )

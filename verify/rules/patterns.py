@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from verify.count import count_sets
 from verify.errors import bounded
 from verify.facts import PATTERNS, Facts, proved
-from verify.patterns import Patterns, bit_text, integer_vectors, rows_text
+from verify.patterns import Patterns, bit_text, describe_indices, integer_vectors, rows_text
 from verify.problem import Problem, cleared
 from verify.restricted import Restricted, Subspaces, primitive, rank
 from verify.rules import Rule
 from verify.signs import Signs
-from verify.text import Node, describe, describe_indices, mask_of
+from verify.text import Node, describe, mask_of
 
 MOST_BITS = 2**34  # in all patterns, and in all sets of parallel rows
 

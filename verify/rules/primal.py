@@ -24,13 +24,11 @@ class Primal:
 def check_primal(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless every neuron lies in its cone and has norm >= |w|."""
     first = FIRST[problem.model]
-    fit = [Fraction(0)] * problem.n
+    top = node.record("neurons", *(("free",) if problem.outputs else ()))
+    fit = (Fraction(0),) * problem.n
+    if problem.outputs:
+        fit = transposed(problem.outputs, top["free"].vector(len(problem.outputs)))
     penalty = squares = Fraction(0)
-    blocks: set[int] = set()
-    outputs = problem.outputs
-    top = node.record("neurons", *(("free",) if outputs else ()))
-    if outputs:
-        fit = list(transposed(outputs, top["free"].vector(len(outputs))))
     neurons = top["neurons"].array()
     for neuron in neurons:
         fields = neuron.record(first, "w", "norm")
@@ -39,13 +37,12 @@ def check_primal(problem: Problem, facts: Facts, node: Node) -> Facts:
         norm = fields["norm"].number()
         length = problem.length_squared(w)
         fields["norm"].require(norm >= 0 and norm**2 >= length, f"norm >= |w|, |w|^2 = {show(length)}", show(norm))
-        if problem.model == "cgl":
-            fields["block"].require(fields["block"].value not in blocks, "each block at most once")
-            blocks.add(fields["block"].value)
-        fit = [a + b for a, b in zip(fit, output, strict=True)]
+        fit = tuple(a + b for a, b in zip(fit, output, strict=True))
         penalty += norm
         squares += square(w)
-    return proved(PRIMAL, Primal(tuple(fit), len(neurons), penalty, squares))
+    if problem.model == "cgl" and len({neuron.value["block"] for neuron in neurons}) < len(neurons):
+        raise top["neurons"].reject("each block at most once")
+    return proved(PRIMAL, Primal(fit, len(neurons), penalty, squares))
 
 
 def neuron_output(problem: Problem, facts: Facts, first: Node, vector: Node) -> tuple[Vector, Vector]:
@@ -54,11 +51,9 @@ def neuron_output(problem: Problem, facts: Facts, first: Node, vector: Node) -> 
         xi = SIGNS[first.text("+", "-")]
         w = vector.vector(problem.d)
         return tuple(xi * max(x, Fraction(0)) for x in problem.times(w)), w
-    from verify.blocks import block_output, gated_output
+    from verify.blocks import block_output
 
-    if problem.model == "gated":
-        return gated_output(problem, facts.get(PATTERNS), first, vector)
-    return block_output(problem, first.index(len(problem.groups)), vector)
+    return block_output(problem, facts.get(PATTERNS), first, vector)
 
 
 RULE = Rule((PRIMAL,), check_primal, applies=everywhere)

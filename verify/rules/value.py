@@ -38,9 +38,8 @@ def check_value(problem: Problem, facts: Facts, node: Node) -> Facts:
     lower = dot(problem.y, dual.theta) - square(dual.theta) / 2 - dual.cost
     residual = tuple(a - b for a, b in zip(primal.fit, problem.y, strict=True))
     upper = square(residual) / 2 + problem.lam * primal.penalty + problem.delta * primal.squares / 2
-    less, more = (" - cost", " + delta/2 sum |w|^2") if problem.delta else ("", "")
-    equal(fields["lower"], f"y.theta - 1/2|theta|^2{less}", lower)
-    equal(fields["upper"], f"1/2|fit - y|^2 + lambda sum norm{more}", upper)
+    equal(fields["lower"], "y.theta - 1/2|theta|^2 - cost", lower)
+    equal(fields["upper"], "1/2|fit - y|^2 + lambda sum norm + delta/2 sum |w|^2", upper)
     return proved(VALUE, Value(lower, upper, gap))
 
 

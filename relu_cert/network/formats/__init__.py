@@ -58,10 +58,16 @@ def write_network(network: TrainedNetwork, path: str | os.PathLike[str]) -> Trai
     return replace(held, origin=Origin(kind.name, os.fspath(path), digest(raw)))
 
 
+PICKLES = (".pkl", ".pickle", ".joblib")
+_IN_PYTHON = 'in Python relu_cert.certify_network(model, X, y, alpha, penalty="sklearn") takes a fitted MLPRegressor'
+
+
 def _format(path: str | os.PathLike[str]) -> _Format:
     ending = Path(path).suffix.lower()
     if ending not in _FORMATS:
         name = file_name(os.fspath(path))
+        if ending in PICKLES:
+            raise UsageError(f"{name}: pickles can run code and are not loaded; {_IN_PYTHON}.")
         raise UsageError(f"{name}: unknown kind of network file; the endings are {', '.join(ENDINGS)}.")
     return _FORMATS[ending]
 

@@ -1,6 +1,6 @@
 """Networks from fitted models of other libraries, without pickle: their weights are read, nothing else is.
 
-from relu_cert.network import from_sklearn, write_network
+from relu_cert.network.formats import from_sklearn, write_network
 write_network(from_sklearn(model), "model.npz")
 """
 

@@ -6,14 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from shlex import quote
 from xml.etree.ElementTree import Element
 
+from relu_cert.checker import recheck_command
 from relu_cert.claims import STATEMENTS, Result, Verdict
 from relu_cert.claims.optimal_set import staircase
+from relu_cert.cover.evidence import Cover
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_parts, free_text
 from relu_cert.global_optimum import distance
+from relu_cert.leaders.evidence import Leaders
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
 from relu_cert.report.check import CheckReport
 from relu_cert.report.html.functions import curve_figure, neurons_figure, plane_figure, scatter_figure
@@ -110,7 +113,19 @@ def _head(report: CheckReport) -> Head:
         ("λ", short(facts.lam, 14), f"λmax {exact}"),
         *_pattern_card(report),
     ]
-    return Head(report.headline, f"{text}{_variant(facts)}; what is known about it is proved.", shown)
+    lead = f"{text}{_variant(facts)}; what is known about it is proved."
+    return Head(report.headline, lead, shown, _minimised(problem))
+
+
+def _minimised(problem: Problem) -> str:
+    """The objective of a network in a line."""
+    if problem.kind == "cgl":
+        return ""
+    loss = "Σ log(1 + exp(−y f(z)))" if problem.loss == "logistic" else "½ Σ (f(z) − y)²"
+    penalty = "λ Σ |w|" if problem.kind == "gated" else "λ/2 times the sum of the squared weights of both layers"
+    elastic = " + δ/2 Σ |w|²" if problem.delta else ""
+    among = "with these patterns" if problem.some else "of any width"
+    return f"Minimised over networks f {among}: {loss} over the rows + {penalty}{elastic}; no division by n."
 
 
 def _pattern_card(report: CheckReport) -> list[tuple[str, str, str]]:
@@ -152,10 +167,7 @@ def _network(report: CheckReport) -> Section:
         shown = [*whole, *shown, neurons_figure(seen), fan_figure(seen)]
     body = [figures(*shown)]
     if facts.problem.free:
-        b2, skip = free_parts(facts.problem.free, facts.primal.free)
-        linear = f", skip connection {entries(skip, 6)}" if skip else ""
-        text = f"Beside its neurons the network has terms without penalty: output bias {decimal(b2, 8)}{linear}."
-        body.insert(0, e("p", text))
+        body.insert(0, free_sentence(*free_parts(facts.problem.free, facts.primal.free)))
     elif not facts.primal.neurons:
         body.insert(0, e("p", "The zero network: with this λ nothing is worth its penalty."))
     elif facts.problem.kind != "cgl" and seen is None:
@@ -164,12 +176,31 @@ def _network(report: CheckReport) -> Section:
     return Section("network", "The solution" if facts.problem.kind == "cgl" else "The network", body)
 
 
+def free_sentence(b2: Fraction, skip: Sequence[Fraction]) -> Element:
+    """The terms of a network that pictures of its neurons do not show."""
+    linear = f", skip connection {entries(skip, 6)}" if skip else ""
+    return e("p", f"Beside its neurons the network has terms without penalty: output bias {decimal(b2, 8)}{linear}.")
+
+
 def _proof(report: CheckReport) -> Section:
     seen = view(report.facts, report.data)
     found = None if seen is None else optimal_set_view(report.facts)
     tied = () if found is None else found.neurons
     dual = [] if seen is None else [dual_figure(seen, tied), sphere_figure(seen, tied)]
-    return Section("proof", "The proof", (figures(*dual, independence_figure(report.facts)),))
+    return Section("proof", "The proof", (_bound(report.facts), figures(*dual, independence_figure(report.facts))))
+
+
+def _bound(facts: Facts) -> Element | None:
+    """In a sentence what proves the lower bound, where no pattern is listed."""
+    match facts.dual.multipliers:
+        case Cover() as cover:
+            how = f"a tree of {count(cover.leaves, 'cone')} that cover all directions, one short proof for each"
+        case Leaders():
+            how = "a relaxation that is checked in integers; it leaves a gap, which is part of the one above"
+        case _:
+            return None
+    text = "No network of any width has an objective below the lower bound, because a dual point θ keeps the output of "
+    return e("p", f"{text}every possible neuron u within its price, |θ·(Zu)₊| ≤ λ|u|. What proves that is {how}.")
 
 
 def _optimal_set(report: CheckReport) -> Section | None:
@@ -292,7 +323,7 @@ def _verify(report: CheckReport) -> Section:
         text = replace(report, facts=best.facts, results=best.results, global_optimum=None).certificate_text()
         rows.append(of_text("certificate, all patterns", str(best.certificate_path), text))
     how = "An independent program reads data and certificate again and re-derives every verdict in exact arithmetic:"
-    commands = [f"python -m verify {quote(name)} --data {quote(data)}" for _, name, _ in rows]
+    commands = [recheck_command(name, data) for _, name, _ in rows]
     return Section("verify", "Verify it", verify_section(how, commands, [("data", data, report.source.sha256), *rows]))
 
 

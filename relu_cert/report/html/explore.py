@@ -60,7 +60,8 @@ def explore_page(found: Exploration) -> str:
 def _verify(found: Exploration) -> tuple[Element | None, ...]:
     """The set has a certificate; the errors on other data are floats, and have none."""
     model = "--model gated " * (found.facts.problem.kind == "gated")
-    how = "A certificate of the set of all optimal networks, and an independent program that re-derives it:"
+    what = "the set of all optimal networks" if found.known else "what is proved of the optimal networks"
+    how = f"A certificate of {what}, and an independent program that re-derives it:"
     return reproduced(how, found.data, f"{model}--lambda {rational(found.facts.lam)}")
 
 

@@ -7,16 +7,16 @@ from fractions import Fraction
 from itertools import chain
 from math import ceil, floor, log10
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
 from relu_cert.claims import STATEMENTS
 from relu_cert.exact import sqrt_upper
+from relu_cert.free.terms import free_parts, free_text
 from relu_cert.network.claims import STATEMENTS as OF_NETWORKS
 from relu_cert.network.compare import network_facts
 from relu_cert.prove.facts import Facts
-from relu_cert.report.html.check import verdict_table
+from relu_cert.report.html.check import free_sentence, verdict_table
 from relu_cert.report.html.functions import curve_figure, plane_figure
 from relu_cert.report.html.neurons import neurons_chart
 from relu_cert.report.html.page import (
@@ -35,7 +35,7 @@ from relu_cert.report.html.page import (
 from relu_cert.report.html.svg import Decades, picture
 from relu_cert.report.html.view import view
 from relu_cert.report.network import NetworkReport
-from relu_cert.report.text import at_least, at_most, decimal, entries, one_number, rational, scientific, short
+from relu_cert.report.text import at_least, at_most, decimal, entries, one_number, rational, scientific, short, upwards
 from relu_cert.words import of_groups
 
 MOST_NEURONS = 60
@@ -45,10 +45,11 @@ ROW = 26.0
 
 def network_page(report: NetworkReport, certificate_text: str) -> str:
     """The report of one run of network, as one HTML page."""
+    other = _best(report, "an optimal one", "the best one found")
     sections = [
         Section("verdicts", "Verdicts", (verdict_table(report.results, OF_NETWORKS),)),
         Section("objective", "How far from the optimum", _objective(report)),
-        Section("networks", "The trained network and an optimal one", _networks(report)),
+        Section("networks", f"The trained network and {other}", _networks(report)),
         Section("neurons", "Neuron by neuron", (_neurons(report),)),
         Section("numbers", "Exact numbers", (_numbers(report),)),
         Section("verify", "Verify it", _verify(report, certificate_text)),
@@ -60,17 +61,24 @@ def network_page(report: NetworkReport, certificate_text: str) -> str:
 def _head(report: NetworkReport) -> Head:
     data, found = report.data, report.comparison.examination
     best = report.comparison.facts.value
+    bias = ", the last one the bias" if data.source.bias else ""
+    free = f", {free_text(report.conversion.free)} free of penalty" if report.conversion.free else ""
     text = (
         f"A trained network of {count(report.trained.m, 'neuron')} on {Path(data.source.path).name} "
-        f"({count(data.n, 'point')}, {count(data.d, 'feature')}), compared with the global optimum."
+        f"({count(data.n, 'point')}, {count(data.d, 'feature')}{bias}){free}, compared with the global optimum."
     )
     shown = [
-        ("objective as trained", short(found.J, 14), "known exactly"),
+        ("objective as trained", short(found.J, 14), "; ".join(filter(None, ("known exactly", report.own_objective)))),
         ("optimal value p*", one_number(best.lower, best.upper, 10), _over(report)),
         ("above the optimum", at_most(max(found.J - best.lower, Fraction(0))), "at most"),
         ("λ", short(found.lam, 14), str(report.conversion.convention)),
     ]
     return Head(report.headline, text, shown, report.conversion.text)
+
+
+def _best(report: NetworkReport, proved: str, found: str) -> str:
+    """What the best network that is known may be called: optimal where that is proved."""
+    return proved if report.comparison.facts.value.reached else found
 
 
 def _over(report: NetworkReport) -> str:
@@ -87,11 +95,11 @@ def _objective(report: NetworkReport) -> tuple[Element | None, ...]:
     ]
     if comparison.own is not None:
         rows.append(("best over its own patterns", comparison.own.value.upper))
-    rows.append((f"best {_over(report)}", comparison.facts.value.upper))
+    rows.append((f"{_best(report, 'best', 'best one found')} {_over(report)}", comparison.facts.value.upper))
     lower = comparison.facts.value.lower
     away = [(name, value - lower) for name, value in rows[:-1]]
-    cells = [(name, decimal(value, 15), at_most(max(value - lower, Fraction(0)))) for name, value in rows]
-    header = ("network", "objective", "above the optimum by at most")
+    cells = [(name, upwards(value, 15), at_most(max(value - lower, Fraction(0)))) for name, value in rows]
+    header = ("network", "objective, rounded up", "above the optimum by at most")
     return figures(ladder_figure(away)), table(header, cells)
 
 
@@ -131,9 +139,17 @@ def _networks(report: NetworkReport) -> tuple[Element, ...]:
     found, best = report.comparison.examination, report.comparison.facts
     given = network_facts(best, found.neurons, best.value.gap)
     parts = [figures(*_pictures(given, report)), figures(*_pictures(best, report))]
-    names = ("As trained (balanced)", "The optimal network that was found")
-    shown = [(e("h3", name), body) for name, body in zip(names, parts, strict=True) if body is not None]
-    return tuple(chain.from_iterable(shown)) or (e("p", "Both networks are zero."),)
+    names = ("As trained (balanced)", _best(report, "The optimal network that was found", "The best network found"))
+    free = best.problem.free
+    given_free = (found.network.b2, found.network.skip or ())
+    beside = [free_sentence(*terms) if free else None for terms in (given_free, free_parts(free, best.primal.free))]
+    shown = [
+        (e("h3", name), terms, body)
+        for name, terms, body in zip(names, beside, parts, strict=True)
+        if body is not None or terms is not None
+    ]
+    elements = tuple(one for one in chain.from_iterable(shown) if one is not None)
+    return elements or (e("p", "Both networks are zero."),)
 
 
 def _pictures(facts: Facts, report: NetworkReport) -> list[Element | None]:
@@ -145,8 +161,9 @@ def _pictures(facts: Facts, report: NetworkReport) -> list[Element | None]:
 def _neurons(report: NetworkReport) -> Element:
     found = report.comparison.examination
     rows = []
-    for i, neuron in enumerate(found.neurons[:MOST_NEURONS]):
-        excluded = "in no optimal network" if report.comparison.excluded[i] else "not excluded"
+    heaviest = sorted(zip(found.neurons, report.comparison.excluded, strict=True), key=lambda one: -one[0].norm_squared)
+    for i, (neuron, out) in enumerate(heaviest[:MOST_NEURONS]):
+        excluded = "in no optimal network" if out else "not excluded"
         largest = max(map(abs, neuron.w))
         size = decimal(sqrt_upper(neuron.norm_squared, 64), 8)
         rows.append(
@@ -175,9 +192,8 @@ def _verify(report: NetworkReport, certificate_text: str) -> tuple[Element | Non
     certificate, origin = str(report.certificate_path), report.trained.origin
     network = ("network", origin.path or origin.format, origin.sha256)
     how = "An independent program re-derives the optimum and the network's distance from it in exact arithmetic:"
-    command = f"python -m verify {quote(certificate)} --data {quote(report.data.source.path)}"
     rows = [of_data(report.data), of_text("certificate", certificate, certificate_text), network]
-    return verify_section(how, [command], rows)
+    return verify_section(how, [report.recheck], rows)
 
 
 if TYPE_CHECKING:

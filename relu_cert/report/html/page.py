@@ -17,6 +17,7 @@ from shlex import quote
 from xml.etree.ElementTree import Element, tostring
 
 from relu_cert import __version__
+from relu_cert.checker import recheck_command
 from relu_cert.data.dataset import Dataset
 from relu_cert.report.text import count as count
 
@@ -227,7 +228,7 @@ def reproduced(how: str, data: Dataset, options: str) -> tuple[Element | None, .
     source = data.source.path
     lines = [
         f"python -m relu_cert check {data_arguments(data)} {options}",
-        f"python -m verify {quote(certificate_name(source))} --data {quote(source)}",
+        recheck_command(certificate_name(source), source),
     ]
     return verify_section(how, lines, [of_data(data)])
 

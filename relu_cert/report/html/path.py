@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import log10
 from pathlib import Path
-from shlex import quote
 from xml.etree.ElementTree import Element, tostring
 
+from relu_cert.checker import recheck_command
 from relu_cert.claims.claim import Result
 from relu_cert.data.dataset import Dataset
 from relu_cert.exact import sqrt_upper
@@ -187,7 +187,7 @@ def _numbers(report: PathReport) -> tuple[Element, ...]:
 
 def _verify(report: PathReport, source: str, data: Dataset | None) -> tuple[Element | None, ...]:
     how = "An independent program reads data and certificate again and re-derives all of it in exact arithmetic:"
-    command = f"python -m verify {quote(str(report.certificate))} --data {quote(source)}"
+    command = recheck_command(report.certificate, source)
     return verify_section(how, [command], [] if data is None else [of_data(data)])
 
 
@@ -206,7 +206,7 @@ def one_neuron_page(report: OneNeuronReport, data: Dataset, results: Sequence[Re
     except OverflowError:
         drawn = None
     how = "An independent program reads data and certificate again and re-derives the whole path in exact arithmetic:"
-    command = f"python -m verify {quote(str(report.certificate))} --data {quote(data.source.path)}"
+    command = recheck_command(report.certificate, data.source.path)
     sections = [
         Section("verdicts", "Verdicts", (verdict_table(results),)),
         Section("path", "The path", (drawn,)),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from math import ceil, cos, floor, log10, pi, sin, sqrt, tau
 from xml.etree.ElementTree import Element
 
 import numpy as np
 from flint import fmpq_mat
 
+from relu_cert.claims.sensitivity import freedom_and_sure
 from relu_cert.exact import sqrt_upper
 from relu_cert.prove.classes import class_map, projector
 from relu_cert.prove.facts import BallSet, Facts
@@ -19,7 +19,7 @@ from relu_cert.report.html.page import Section, cards, e, figures
 from relu_cert.report.html.svg import WIDTH, Decades, Point, dot, path, picture, short_name
 from relu_cert.report.html.view import Floats, View, drawable, floats
 from relu_cert.report.optimal_set import TiedNeuron
-from relu_cert.report.text import at_most, decimal, one_number
+from relu_cert.report.text import at_most, decimal
 
 MOST_ROWS = 80
 RINGS, SLICES = 28, 84
@@ -208,13 +208,12 @@ def sensitivity_section(facts: Facts) -> Section | None:
     found = facts.derivatives
     if found is None:
         return None
-    n, freedom = facts.problem.n, found.freedom
+    n = facts.problem.n
     within = f"each within {at_most(found.radius)}" if found.radius else "exact"
-    trace = "–" if freedom is None else _within(freedom, n * found.radius)
-    shown = [("degrees of freedom", trace, f"of {n}: the trace of dfit/dy")]
-    if found.sure is not None:
-        sure = found.sure
-        shown.append(("SURE", _within(sure.value, sure.radius), f"for noise {decimal(sure.noise, 6)}"))
+    freedom, sure = freedom_and_sure(n, found)
+    shown = [("degrees of freedom", freedom or "–", f"of {n}: the trace of dfit/dy")]
+    if sure:
+        shown.append(("SURE", sure, "" if found.sure is None else f"for noise {decimal(found.sure.noise, 6)}"))
     by_y = found.by_y
     entries = (len(found.by_lam.r) + len(found.by_lam.alpha)) * (1 if by_y is None else n + 1)
     shown.append(("derivatives", f"{entries:,}", within))
@@ -228,10 +227,6 @@ def sensitivity_section(facts: Facts) -> Section | None:
     except OverflowError:
         drawn = None
     return Section("sensitivity", "Derivatives", (e("p", text), cards(shown), drawn))
-
-
-def _within(x: Fraction, radius: Fraction) -> str:
-    return one_number(x - radius, x + radius, 8)
 
 
 def hat_figure(hat: Floats) -> Element | None:

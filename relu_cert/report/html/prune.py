@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from relu_cert.checker import recheck_command
 from relu_cert.claims.claim import Verdict
 from relu_cert.network.approximate import PruningStep
 from relu_cert.report.html.check import verdict_rows
@@ -60,12 +61,14 @@ def _verify(found: Pruning) -> tuple[Element | None, ...]:
     """The free part of the pruning of a given network is a claim of `network`; the optimal one has its certificate."""
     lam = f"--lambda {rational(found.lam)}"
     if found.network is None:
-        how = "A certificate of the optimal network that the pruning begins with, re-derived by an independent program:"
-        return reproduced(how, found.data, lam)
+        what = "the optimal network that the pruning begins with"
+        if not found.optimal:
+            what = "how far such a network is from the best one (another time is another network)"
+        return reproduced(f"A certificate of {what}, re-derived by an independent program:", found.data, lam)
     name = quote(found.network)
     lines = [
         f"python -m relu_cert network {name} {data_arguments(found.data)} {lam} --certificate network.cert.json",
-        f"python -m verify network.cert.json --data {quote(found.data.source.path)} --network {name}",
+        recheck_command("network.cert.json", found.data.source.path, found.network),
     ]
     how = "A certificate of the network and of what it can be pruned to for free, re-derived by an independent program:"
     return verify_section(how, lines, [of_data(found.data)])
@@ -75,8 +78,9 @@ def _head(found: Pruning) -> Head:
     origin = found.network or found.whose.removesuffix(",")
     text = f"From {origin}, {found.started}: pruned exactly while that costs nothing, then one neuron at a time."
     first = found.steps[0]
+    begins = "the optimum" if found.optimal else "the network found"
     shown = [
-        ("neurons at the start", str(len(found.start) - found.constant), Path(found.network or "the optimum").name),
+        ("neurons at the start", str(len(found.start) - found.constant), Path(found.network or begins).name),
         ("after free pruning", str(len(found.free)), "the same fit, exactly"),
         ("objective there", f"{first.objective:.8g}", "rounded"),
         ("λ", short(found.lam, 14), ""),

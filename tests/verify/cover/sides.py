@@ -73,7 +73,7 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
         "sides",
         "the sides of the ties swapped",
         {f"{PROOF}.+": tree([RULE, RULE, NEURON, NEURON], [0, 1])},
-        "a cone inside the piece of neuron 0, found one that leaves it",
+        "a cone inside the piece of neuron 0",
     ),
     ("sides", "no margin for the ball, which is a point", {f"{PROOF}.margin": 0}, "found too small for"),
     (
