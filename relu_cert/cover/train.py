@@ -7,6 +7,7 @@ method on a smoothed network moves them. What local ascent misses is for the cov
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -179,7 +180,7 @@ def _weights(task: Task, A: Floats, first: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Bend:
-    """H = J'J + blocks on the diagonal, a block for each neuron: `bent` + (`size`/lambda)^-1 (I - EE'), where E has the
+    """H = J'J + blocks on the diagonal, a block for each neuron: bent + stiff (I - EE'), where E (`linear`) has the
     directions along which the norm is linear: the neuron's own, and free biases."""
 
     J: Floats
@@ -202,18 +203,22 @@ class Bend:
 
     def solve(self, right: Floats, damping: float) -> Floats:
         """(H + damping I) x = right: as it is where rows are many, else with matrices of the order of the rows."""
-        n, order = self.J.shape
         m, d, _ = self.bent.shape
         blocks = self.blocks + damping * np.eye(d)
-        if n >= order:
-            H = self.J.T @ self.J
-            blocks -= self.stiff[:, None, None] * (self.linear @ self.linear.transpose(0, 2, 1))
-            for i in range(m):
-                H[i * d : (i + 1) * d, i * d : (i + 1) * d] += blocks[i]
-            return np.asarray(np.linalg.solve(H, right), dtype=np.float64)
-        root = np.linalg.inv(
-            np.linalg.cholesky(blocks)
-        )  # blocks = (root'root)^-1, H = root^-1 (I + A'A - FsF') root'^-1
+        if len(self.J) < m * d:
+            with suppress(np.linalg.LinAlgError):  # blocks that are not definite in floats
+                return self._solve_by_rows(right, blocks)
+        H = self.J.T @ self.J
+        blocks -= self.stiff[:, None, None] * (self.linear @ self.linear.transpose(0, 2, 1))
+        for i in range(m):
+            H[i * d : (i + 1) * d, i * d : (i + 1) * d] += blocks[i]
+        return np.asarray(np.linalg.solve(H, right), dtype=np.float64)
+
+    def _solve_by_rows(self, right: Floats, blocks: Floats) -> Floats:
+        """H = L (I + A'A - F stiff F') L' with blocks = LL': two times Woodbury's formula."""
+        n, order = self.J.shape
+        m, d, _ = blocks.shape
+        root = np.linalg.inv(np.linalg.cholesky(blocks))
         A = (self.J.reshape(n, m, d).transpose(1, 0, 2) @ root.transpose(0, 2, 1)).transpose(1, 0, 2).reshape(n, order)
         K = A @ A.T + np.eye(n)
         F = root @ self.linear
@@ -394,12 +399,12 @@ def train(
         if stop():
             return Trained(V, xi, r, value)
         if thorough and starts == most and value > last * (1.0 - LITTLE):
-            V, xi = _polished(task, V, xi)
+            V, xi = polished(task, V, xi)
             break
         last = value if starts == most else np.inf
         U, signs, worst = _violators(task, r, V, xi, rng, starts)
         if not len(U):
-            V, xi = _polished(task, V, xi)
+            V, xi = polished(task, V, xi)
             if objective(task, V, xi)[0] < value * (1.0 - 1e-9):
                 continue  # what is above lambda now was not before
             if starts == most:
@@ -417,12 +422,12 @@ def train(
         V, xi = moved(task, V, xi, far=worst > 1e-2)
         V, xi = merged(task, V, xi)
     else:
-        V, xi = _polished(task, V, xi)
+        V, xi = polished(task, V, xi)
     value, r = objective(task, V, xi)
     return Trained(V, xi, r, value)
 
 
-def _polished(task: Task, V: Floats, xi: Signs) -> tuple[Floats, Signs]:
+def polished(task: Task, V: Floats, xi: Signs) -> tuple[Floats, Signs]:
     """The neurons after Newton's method with hardly any smoothing."""
     if not len(V):
         return V, xi

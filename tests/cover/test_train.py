@@ -52,3 +52,14 @@ def test_newton_steps_solve_their_equations(n: int, free: int) -> None:
     step = bend.solve(right, 1e-3)
     assert bend.trace == pytest.approx(float(np.trace(H)))
     np.testing.assert_allclose(step, np.linalg.solve(H + 1e-3 * np.eye(m * d), right), rtol=1e-5, atol=1e-9)
+
+
+def test_newton_steps_without_definite_blocks_take_the_whole_matrix() -> None:
+    """Rounding may leave a block that is not definite: the step is that of the whole matrix, and nothing is raised."""
+    rng = np.random.default_rng(0)
+    J, right = rng.standard_normal((5, 6)), rng.standard_normal(6)
+    bent = np.array([np.diag([-1.0, 2.0]), np.eye(2), np.eye(2)])
+    linear = np.repeat(np.array([[[0.0], [1.0]]]), 3, axis=0)
+    step = Bend(J, bent, np.full(3, 0.5), linear).solve(right, 0.0)
+    H = J.T @ J + np.diag([-0.5, 2.0, 1.5, 1.0, 1.5, 1.0])
+    np.testing.assert_allclose(H @ step, right, atol=1e-9)
