@@ -117,7 +117,9 @@ class Prover:
         """Train the network before the clock of the proof begins: where there are many features, a proof has little
         time, and the network, which the leaders need as well, more."""
         with one_thread():
-            self.trained = train(self.given.task, told=self._trained, stop=lambda: interrupted() or late.over)
+            self.trained = train(
+                self.given.task, told=self._trained, stop=lambda: interrupted() or late.over, thorough=True
+            )
         self.until = self.limits.until
 
     def run(self, enough: float = 0.0) -> Found:

@@ -7,6 +7,7 @@ method on a smoothed network moves them. What local ascent misses is for the cov
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,10 +20,12 @@ from relu_cert.interrupt import interrupted
 Signs = Floats
 SMOOTH = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 COARSE_SMOOTH = (1e-2, 1e-3, 1e-4)
-STARTS = 200
-MOST_UNKNOWNS = 1200  # beyond, no Hessian is factored
+STARTS, MOST_STARTS, MOST_HEIGHTS = 200, 10**4, 4 * 10**7  # of local ascent; more, in bounds, where fewer find nothing
+CANDIDATES = 40  # of a sign in a round
+ROUNDS, MOST_ROUNDS = 30, 200
+LITTLE = 1e-6  # a round with most starts that gains no more than this is the last
+MOST_WORK = 1200**3  # of a Newton step, in products; beyond, quasi-Newton
 FLATTEST = 1e-9  # the least second derivative of the logistic loss that is believed
-AT_REST = 1e-3  # of the objective: how far neurons may be from their lengths before they are weighed again
 NEAR = 1e-7  # neurons with such a difference of directions are one
 
 
@@ -175,11 +178,71 @@ def _weights(task: Task, A: Floats, first: Floats) -> Floats:
     return alpha
 
 
+@dataclass(frozen=True)
+class Bend:
+    """H = J'J + blocks on the diagonal, a block for each neuron: bent + stiff (I - EE'), where E (`linear`) has the
+    directions along which the norm is linear: the neuron's own, and free biases."""
+
+    J: Floats
+    bent: Floats
+    stiff: Floats
+    linear: Floats
+
+    @property
+    def blocks(self) -> Floats:
+        """The blocks but for -EE'."""
+        m, d, _ = self.bent.shape
+        blocks: Floats = self.bent + self.stiff[:, None, None] * np.broadcast_to(np.eye(d), (m, d, d))
+        return blocks
+
+    @property
+    def trace(self) -> float:
+        """The trace of H."""
+        own = self.stiff * (self.linear**2).sum(axis=(1, 2))
+        return float((self.J**2).sum() + np.trace(self.blocks, axis1=1, axis2=2).sum() - own.sum())
+
+    def solve(self, right: Floats, damping: float) -> Floats:
+        """(H + damping I) x = right: as it is where rows are many, else with matrices of the order of the rows."""
+        m, d, _ = self.bent.shape
+        blocks = self.blocks + damping * np.eye(d)
+        if len(self.J) < m * d:
+            with suppress(np.linalg.LinAlgError):  # blocks that are not definite in floats
+                return self._solve_by_rows(right, blocks)
+        H = self.J.T @ self.J
+        blocks -= self.stiff[:, None, None] * (self.linear @ self.linear.transpose(0, 2, 1))
+        for i in range(m):
+            H[i * d : (i + 1) * d, i * d : (i + 1) * d] += blocks[i]
+        return np.asarray(np.linalg.solve(H, right), dtype=np.float64)
+
+    def _solve_by_rows(self, right: Floats, blocks: Floats) -> Floats:
+        """H = L (I + A'A - F stiff F') L' with blocks = LL': two times Woodbury's formula."""
+        n, order = self.J.shape
+        m, d, _ = blocks.shape
+        root = np.linalg.inv(np.linalg.cholesky(blocks))
+        A = (self.J.reshape(n, m, d).transpose(1, 0, 2) @ root.transpose(0, 2, 1)).transpose(1, 0, 2).reshape(n, order)
+        K = A @ A.T + np.eye(n)
+        F = root @ self.linear
+        AF = (A.reshape(n, m, d).transpose(1, 0, 2) @ F).transpose(1, 0, 2).reshape(n, -1)
+        b = (root @ right.reshape(m, d, 1)).reshape(order)
+        seen = np.linalg.solve(K, np.column_stack([AF, A @ b]))
+        y = b - A.T @ seen[:, -1]
+        r = F.shape[2]
+        S = -AF.T @ seen[:, :-1]
+        own = F.transpose(0, 2, 1) @ F
+        for i in range(m):
+            S[i * r : (i + 1) * r, i * r : (i + 1) * r] += own[i]
+        S = np.diag(np.repeat(1.0 / self.stiff, r)) - S
+        c = np.linalg.solve(S, (F.transpose(0, 2, 1) @ y.reshape(m, d, 1)).reshape(-1))
+        y = y + (F @ c.reshape(m, r, 1)).reshape(order) - A.T @ (seen[:, :-1] @ c)
+        return np.asarray((root.transpose(0, 2, 1) @ y.reshape(m, d, 1)).reshape(order), dtype=np.float64)
+
+
 def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> tuple[Floats, Signs]:
     """Newton's method on the neurons, (s)_+ smoothed as (s + sqrt(s^2 + mu^2)) / 2, mu from large to small."""
-    if V.size > MOST_UNKNOWNS:
+    if _work(len(task.Z), *V.shape) > MOST_WORK:
         return _quasi_newton(task, V, xi, smooth)
     Z, lam = task.Z, task.lam
+    free = np.eye(Z.shape[1])[:, task.seen == 0.0]
     for mu in smooth:
         damping = 1e-10
         for _ in range(0 if interrupted() else most):
@@ -191,15 +254,15 @@ def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> 
             size = task.sizes(V) + 1e-300
             now = loss + lam * float(size.sum())
             J = ((slope * xi)[:, :, None] * Z[:, None, :]).reshape(n, m * d)
-            gradient = -(J.T @ r) + lam * (V * task.seen / size[:, None]).ravel()
+            unit = V * task.seen / size[:, None]
+            gradient = -(J.T @ r) + lam * unit.ravel()
             J = task.weighted(J, task.bend(r)) if task.logistic else task.project(J)
-            H = J.T @ J
-            for i in range(m):
-                u = V[i] * task.seen / size[i]
-                weight = np.maximum(-r * xi[i] * bend[:, i], 0.0)
-                block = (Z * weight[:, None]).T @ Z + lam / size[i] * (np.diag(task.seen) - np.outer(u, u))
-                H[i * d : (i + 1) * d, i * d : (i + 1) * d] += block
-            moved, step, damping = _line_search(task, V, xi, mu, now, gradient, H, damping)
+            weight = np.maximum(-r[:, None] * xi * bend, 0.0)
+            bent = (Z[:, None, :] * weight[:, :, None]).transpose(1, 2, 0) @ Z
+            linear = np.concatenate([unit[:, :, None], np.broadcast_to(free, (m, *free.shape))], axis=2)
+            moved, step, damping = _line_search(
+                task, V, xi, mu, now, gradient, Bend(J, bent, lam / size, linear), damping
+            )
             if moved is None:
                 break
             V = moved
@@ -210,6 +273,11 @@ def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> 
             if decrease < 1e-15 * now and kept.all():
                 break
     return V, xi
+
+
+def _work(n: int, m: int, d: int) -> int:
+    """Products of a Newton step for m neurons with d weights, as `Bend.solve` does it."""
+    return min((m * d) ** 3, n * n * m * d + m * d**3) if n < m * d else (m * d) ** 3
 
 
 def _quasi_newton(task: Task, V: Floats, xi: Signs, smooth: list[float]) -> tuple[Floats, Signs]:
@@ -242,13 +310,13 @@ def _unless_interrupted(intermediate_result: OptimizeResult) -> None:
 
 
 def _line_search(
-    task: Task, V: Floats, xi: Signs, mu: float, now: float, gradient: Floats, H: Floats, damping: float
+    task: Task, V: Floats, xi: Signs, mu: float, now: float, gradient: Floats, H: Bend, damping: float
 ) -> tuple[Floats | None, Floats, float]:
     """A damped Newton step that decreases the smoothed objective; None where there is none."""
-    trace = float(np.trace(H)) / len(H)
-    step: Floats = np.zeros(len(H))
+    mean = H.trace / V.size
+    step: Floats = np.zeros(V.size)
     for _ in range(12):
-        step = np.negative(np.linalg.solve(H + damping * trace * np.eye(len(H)), gradient), dtype=np.float64)
+        step = -H.solve(gradient, damping * mean)
         part = 1.0
         while part > 1e-3:
             moved = V + part * step.reshape(V.shape)
@@ -280,18 +348,24 @@ def _near(u: Floats, v: Floats, by: float) -> bool:
     return float(((u - v) ** 2).sum()) < 2.0 * by
 
 
-def _violators(task: Task, r: Floats, V: Floats, xi: Signs, rng: np.random.Generator) -> tuple[Floats, Signs, float]:
-    """Local maxima above lambda, and by how much, relatively."""
+def _violators(
+    task: Task, r: Floats, V: Floats, xi: Signs, rng: np.random.Generator, starts: int
+) -> tuple[Floats, Signs, float]:
+    """Local maxima above lambda, and by how much, relatively; from random starts, rows, neurons, their opposites
+    and directions beside them."""
     found, signs, worst = [], [], 0.0
     for sign in (1.0, -1.0):
         n, d = task.Z.shape
         rows = (sign * r[:, None] * task.Z)[rng.permutation(n)[:100]]
-        U = np.vstack([rng.standard_normal((STARTS, d)), V[xi == sign], rows])
+        own = V[xi == sign] / task.sizes(V[xi == sign])[:, None]
+        near = own[rng.integers(len(own), size=starts // 2)] if len(own) else own
+        near = near + 0.3 / np.sqrt(d) * rng.standard_normal(near.shape)
+        U = np.vstack([rng.standard_normal((starts, d)), near, V, -V, rows])
         at, best = task.climb(sign * r, U[task.sizes(U) > 1e-12])
         worst = max(worst, float(best.max()) / task.lam - 1.0)
         chosen: list[Floats] = []
         for i in np.argsort(-best):
-            if best[i] <= task.lam * (1.0 + 1e-7) or len(chosen) >= 15:
+            if best[i] <= task.lam * (1.0 + 1e-7) or len(chosen) >= CANDIDATES:
                 break
             if not any(_near(at[i], u, 1e-3) for u in chosen):
                 chosen.append(at[i])
@@ -300,34 +374,43 @@ def _violators(task: Task, r: Floats, V: Floats, xi: Signs, rng: np.random.Gener
     return np.array(found).reshape(-1, task.Z.shape[1]), np.array(signs), worst
 
 
-def _at_rest(task: Task, V: Floats, xi: Signs, r: Floats, value: float) -> bool:
-    """Whether no neuron is much longer or shorter than it should be: lambda |v| = xi theta.(Zv)_+ for each. (Where
-    outputs depend on each other, Newton's method may stop before that, with a residual that nothing violates.)"""
-    pulled = np.maximum(task.Z @ V.T, 0.0).T @ r * xi
-    return float(np.abs(task.lam * task.sizes(V) - pulled).sum()) <= AT_REST * value
-
-
 def train(
     task: Task,
     V: Floats | None = None,
     xi: Signs | None = None,
-    rounds: int = 30,
     told: Callable[[int, float], None] = lambda neurons, value: None,
     stop: Callable[[], bool] = interrupted,
+    *,
+    thorough: bool = False,
 ) -> Trained:
-    """A network that no local ascent improves, from given neurons or from none; the best so far when it is to stop."""
+    """A network that no local ascent improves, from given neurons or from none; the best so far when it is to stop.
+
+    `thorough`: where no cover will find what is missing, there are more rounds, and more starts before the last one.
+    """
     rng = np.random.default_rng(1)
     d = task.Z.shape[1]
     V = np.zeros((0, d)) if V is None else V
     xi = np.zeros(0) if xi is None else xi
-    for _ in range(rounds):
+    starts, last = STARTS, np.inf
+    most = max(STARTS, min(MOST_STARTS, MOST_HEIGHTS // task.Z.size)) if thorough else STARTS
+    for _ in range(MOST_ROUNDS if thorough else ROUNDS):
         value, r = objective(task, V, xi)
         told(len(V), value)
         if stop():
             return Trained(V, xi, r, value)
-        U, signs, worst = _violators(task, r, V, xi, rng)
-        if (not len(U) or worst < 1e-7) and _at_rest(task, V, xi, r, value):
+        if thorough and starts == most and value > last * (1.0 - LITTLE):
+            V, xi = polished(task, V, xi)
             break
+        last = value if starts == most else np.inf
+        U, signs, worst = _violators(task, r, V, xi, rng, starts)
+        if not len(U):
+            V, xi = polished(task, V, xi)
+            if objective(task, V, xi)[0] < value * (1.0 - 1e-9):
+                continue  # what is above lambda now was not before
+            if starts == most:
+                break
+            starts = min(4 * starts, most)
+            continue
         directions = np.vstack([V / task.sizes(V)[:, None], U])
         signs = np.concatenate([xi, signs])
         columns = task.project(np.maximum(task.Z @ directions.T, 0.0) * signs)
@@ -338,14 +421,21 @@ def train(
         V, xi = directions[used] * alpha[used, None], signs[used]
         V, xi = moved(task, V, xi, far=worst > 1e-2)
         V, xi = merged(task, V, xi)
-    if len(V):
-        size = float(task.sizes(V).max())
-        V, xi = newton(task, V, xi, [10.0**-e * size for e in range(6, 11)], 40)
-        lengths = task.sizes(V)
-        V, xi = V[lengths > 1e-7 * lengths.max()], xi[lengths > 1e-7 * lengths.max()]
-        V, xi = merged(task, V, xi)
+    else:
+        V, xi = polished(task, V, xi)
     value, r = objective(task, V, xi)
     return Trained(V, xi, r, value)
+
+
+def polished(task: Task, V: Floats, xi: Signs) -> tuple[Floats, Signs]:
+    """The neurons after Newton's method with hardly any smoothing."""
+    if not len(V):
+        return V, xi
+    size = float(task.sizes(V).max())
+    V, xi = newton(task, V, xi, [10.0**-e * size for e in range(6, 11)], 40)
+    lengths = task.sizes(V)
+    kept = lengths > 1e-7 * lengths.max()
+    return merged(task, V[kept], xi[kept])
 
 
 def moved(task: Task, V: Floats, xi: Signs, *, far: bool) -> tuple[Floats, Signs]:

@@ -189,9 +189,9 @@ def _many_features(asked: _Asked, frame: Floats) -> Facts:
         if len(frame):
             trained = train(
                 task,
-                rounds=12,
                 told=lambda m, p: asked.tell(Moment("train", m, p)),
                 stop=lambda: interrupted() or late.over,
+                thorough=True,
             )
     neurons = () if trained is None else neurons_of(trained, frame)
     bound = asked.leaders(lam, neurons)

@@ -8,9 +8,10 @@ from fractions import Fraction as F
 import numpy as np
 
 from relu_cert import examples
+from relu_cert.cover.build import Missed
 from relu_cert.cover.limits import Limits
-from relu_cert.cover.optimum import Missed, Prover, setting
-from relu_cert.cover.train import train
+from relu_cert.cover.optimum import Prover, setting
+from relu_cert.cover.train import Trained, objective, polished, train
 from relu_cert.data.read import read_csv_bytes
 
 
@@ -20,7 +21,9 @@ def test_what_was_kept_aside_belongs_to_the_network_after_a_refinement() -> None
     prover = Prover(setting(data.Z, data.y), F(1), Limits(), lambda moment: None)
     whole = train(prover.given.task)
     least = int(np.argmin(np.linalg.norm(whole.V, axis=1)))
-    rest = train(prover.given.task, np.delete(whole.V, least, 0), np.delete(whole.xi, least), rounds=0)
+    V, xi = polished(prover.given.task, np.delete(whole.V, least, 0), np.delete(whole.xi, least))
+    value, residual = objective(prover.given.task, V, xi)
+    rest = Trained(V, xi, residual, value)
     prover.extra = [(int(whole.xi[least]), whole.V[least] @ prover.frame)]
     with suppress(Missed):
         prover._exact(rest)

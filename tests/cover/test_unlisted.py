@@ -22,6 +22,7 @@ from relu_cert.cover.evidence import Cover
 from relu_cert.cover.limits import ENOUGH, Limits, Moment
 from relu_cert.cover.optimum import Prover
 from relu_cert.data.dataset import Source
+from relu_cert.errors import UsageError
 from relu_cert.leaders.evidence import Leaders
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts
@@ -257,3 +258,17 @@ def test_many_features_have_time_for_training(monkeypatch: pytest.MonkeyPatch) -
     assert {name: one.verdict for name, one in found.claims.items()} == {
         name: one.verdict for name, one in plain.claims.items()
     }
+
+
+def test_many_features_are_trained_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no cover, rounds go on as long as neurons are missing: after 12 of them the objective was 1.0880
+    here, and on real data up to 3 % above what is found now."""
+    rng = np.random.default_rng(1)
+    Z = tuple(tuple(F(int(x)) for x in row) for row in rng.integers(-9, 10, (30, 13)))
+    y = tuple(F(1) if x < 0.5 else F(-1) for x in rng.random(30))
+    told = Told()
+    monkeypatch.setattr("relu_cert.leaders.find.find_leaders", lambda *_, **__: None)
+    with pytest.raises(UsageError, match="no bound was found"):
+        find_facts(unlisted_relu(Z, y), LambdaChoice(ratio=F(1, 50)), DEFAULT_GAP, told, limits=Limits(100))
+    (*_, last) = [moment.objective for moment in told.moments if moment.stage == "train"]
+    assert last is not None and last < 1.0878
