@@ -55,8 +55,8 @@ class Ball:
 
     @cached_property
     def zeta_squared(self) -> Fraction:
-        """Zeta^2 = |Z|_F^2 >= |D Z|_F^2 for every D."""
-        return frobenius(self.problem.Z)
+        """Zeta^2 = |Z|_F^2 >= |D Z|_F^2 for every D; with free biases times the largest |z_k|^4."""
+        return frobenius(self.problem.Z) * (max(map(square, self.problem.Z)) ** 2 if self.problem.biases else 1)
 
     @cached_property
     def planes(self) -> dict[int, Plane]:

@@ -39,6 +39,8 @@ def read_relu(ball: Ball, fields: Fields, sides: Sides = NO_SIDES, known: Class 
     one side of a kink is looked at, p_c <= mu_c (side 1) or mu_c <= l_c (side -1) is enough."""
     Z, R_squared = ball.problem.Z, ball.R_squared
     class_, face = (known, known.face) if known and known.face else relu_class(ball, fields)
+    if ball.problem.biases and not face.kinks:  # level: its bias, and so its heights, follow from the weights
+        return class_
     xi, D = class_.key
     t, room = ball.residuals * xi, rational(ball.zeta_squared * R_squared)
     c_0 = on_rows(ball.Z, D).transpose() * t
@@ -82,8 +84,13 @@ def relu_class(ball: Ball, fields: Fields) -> tuple[Class, Face]:
     face = read_face(ball.problem.Z, ball.problem.d, ball.planes, fields)
     zeros = mask_of(k for c in face.kinks for k in ball.planes[c].a)
     fields["kinks"].require(not zeros & D, "hyperplanes of rows where the pattern is 0")
+    if ball.problem.biases:
+        from verify.cover.biases import for_weights, of_weights
+
+        face = for_weights(face, fields["basis"])
     B = on_rows(ball.Z, D) * face.P
     check_idle(ball.problem.Z, face, B, fields["idle"])
+    B = of_weights(B) if ball.problem.biases else B
     key = SIGNS[fields["sign"].text("+", "-")], D
     return Class(key, face.kinks, zeros, B, ball.zeta_squared, face), face
 

@@ -6,6 +6,7 @@ FORMAT.md has the argument. Everything is said of every residual in the ball |r 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from verify.ball import Ball, Class, Face, planes_of
@@ -28,7 +29,12 @@ def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSe
 
         found = read_mixed(found, fields["mixed"])
     masses, delta = check_masses(found, fields)
-    if problem.outputs and (found.lift != problem.outputs or found.mixed):
+    lift, level = problem.outputs, 0
+    if problem.biases:
+        from verify.cover.biases import check_level
+
+        lift, level = check_level(found, masses, delta, fields)
+    if problem.outputs and (found.lift != lift or found.mixed):
         raise fields["lift"].reject("the free columns, and no mixed class", "others")
     if (found.lift or len(found.members) < len(classes)) and not problem.outputs:
         from verify.split import check_split
@@ -36,7 +42,7 @@ def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSe
         return check_split(found, masses, delta, fields)
     fields["split"].vector(0)
     fields["forced"].vector(0)
-    return shared_masses(found, masses, delta, fields["masses"])
+    return replace(shared_masses(found, masses, delta, fields["masses"]), level=level)
 
 
 def shared_masses(found: Candidates, masses: Vector, delta: Fraction, node: Node) -> OptimalSet:

@@ -55,6 +55,7 @@ class OptimalSet:
     to have positive weight in a solution. If `exact`, the fact is `exact_set`: the dimension is 0 or at least 1, and
     only neurons with positive weight count as kinked. `neurons` says what is known of each class, or tied neuron; where
     the solution is unique, all weights are within `weight_error`. `system` are the equations of the polytope.
+    `level`: so many classes, all with weight, may change their free biases, and nothing is said of single neurons.
 
     A ReLU network over some patterns (`problem.blocks`): blocks with the same B = X P have the same neuron v = B'r, and
     no other two have. `classes` and `dimension` count neurons, and kinked are those that lie in two of the blocks.
@@ -68,6 +69,7 @@ class OptimalSet:
     exact: bool = False
     neurons: tuple[Neuron, ...] = ()
     weight_error: Fraction = Fraction(0)
+    level: int = 0
 
     @property
     def all_active(self) -> bool:
@@ -80,7 +82,7 @@ Check = Callable[[Problem, Facts, "Node"], OptimalSet]
 
 def lifted(problem: Problem) -> bool:
     """The plain problem, perhaps with free columns: these are a lift of it."""
-    return not (problem.delta or problem.logistic or problem.biases)
+    return not (problem.delta or problem.logistic)
 
 
 def set_rule(check: Check, by: Fact[Any] = MULTIPLIERS, applies: Applies = plain) -> Rule:
@@ -88,6 +90,6 @@ def set_rule(check: Check, by: Fact[Any] = MULTIPLIERS, applies: Applies = plain
 
     def both(problem: Problem, facts: Facts, node: Node) -> Facts:
         found = check(problem, facts, node)
-        return proved(SET, found).plus(NEURONS, found)
+        return proved(SET, found) if found.level else proved(SET, found).plus(NEURONS, found)
 
     return Rule((SET, NEURONS), both, (DUAL, by, VALUE), listed=by is MULTIPLIERS, applies=applies)

@@ -77,8 +77,7 @@ def _qualified(facts: Facts, result: Result) -> Result:
 def advice(facts: Facts, claim: str) -> str:
     """What would settle a claim that is undecided where patterns are not listed; empty where nothing is known to."""
     network = facts.problem.network
-    variant = facts.problem.loss == "logistic" or "biases" in facts.problem.free
-    if network is None or (variant and claim != "optimal"):
+    if network is None or (facts.problem.loss == "logistic" and claim != "optimal"):
         return ""
     less = ", a wider --gap" if claim == "optimal" else ""
     if facts.unsettled == INTERRUPTED:

@@ -24,6 +24,9 @@ def p_unique(facts: Facts) -> Answer:
     if isinstance(found, Exactly):
         return _exact_network(found)
     active = len(found.active)
+    if found.level:
+        detail = f"active neurons that are zero at no data point: {found.level}; each can be two of other free biases."
+        return refuted("interval of biases", detail)
     if found.network_dimension == 0:
         number = active - found.repeated
         outputs = "its output is not zero" if number == 1 else "their outputs are independent"
@@ -78,6 +81,8 @@ def convex_unique(facts: Facts) -> Answer:
         return undecided(f"{found.reason}.")
     if isinstance(found, Exactly):
         return _exact_solution(facts.problem.kind == "relu", found)
+    if "biases" in facts.problem.free:
+        return refuted("free biases", "the bias of a block without weights costs nothing.")
     if found.dimension > found.network_dimension == 0:
         lie = f"{count(found.repeated, 'neuron')} {'lies' if found.repeated == 1 else 'lie'}"
         detail = f"{lie} on the face between two patterns; both blocks carry {'it' if found.repeated == 1 else 'them'}."

@@ -10,28 +10,30 @@ from dataclasses import replace
 from fractions import Fraction
 
 from relu_cert.cover.evidence import Cover, Tie
-from relu_cert.cover.lines import Weights, lines_of, weights_of
+from relu_cert.cover.lines import Weights, doubtful, lines_of, weights_of
 from relu_cert.cover.ties import gradient_squared, heights, piece_squared
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.candidates import out_threshold_squared
-from relu_cert.prove.classes import Ball, frobenius_squared, is_stable
+from relu_cert.prove.classes import Ball, has_biases, is_stable, size_squared
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.proposed_faces import independent_rows, neuron_on_face
 from relu_cert.prove.unsettled import Unsettled
 
 SHORT = 10**6
+NO_WEIGHT = "a neuron that ties is zero only at rows of which the residual is zero"
+ON_A_FACE = "with free biases a neuron on a face where pieces bend up is not settled"
 
 
 def cover_classes(problem: Problem, lam: Fraction, cover: Cover, ball: Ball) -> tuple[NeuronClass | None, ...]:
     """The classes, one for each tie, each stable over the ball, None where the piece is out; Unsettled otherwise."""
     Z = problem.relu.Z
-    lines = lines_of(Z)
+    lines = lines_of(Z, has_biases(problem))
     first: dict[int, int] = {}
     for k, c in enumerate(lines.line):
         first.setdefault(c, k)
     weights = {xi: weights_of(lines, ball.center, xi) for xi in (1, -1)}
-    limit = out_threshold_squared(lam, frobenius_squared(Z), ball.radius_squared)
+    limit = out_threshold_squared(lam, size_squared(problem), ball.radius_squared)
     return tuple(
         None if _squared(weights[tie.xi], cover, tie) < limit else _class(problem, weights[tie.xi], first, tie, ball)
         for tie in cover.ties
@@ -50,6 +52,8 @@ def _class(problem: Problem, weights: Weights, first: dict[int, int], tie: Tie, 
     side = [0 if c in set(through) else s for c, s in enumerate(tie.side)]
     on = [c >= 0 and a * side[c] > 0 for c, a in zip(lines.line, lines.multiple, strict=True)]
     kinks = sorted(first[c] for c in through)
+    if tie.shares is None and has_biases(problem):
+        raise Unsettled(ON_A_FACE)
     if tie.shares is None:
         basis = independent_rows(Z, kinks)
         fixed = (Fraction(0),) * (len(kinks) - len(basis))
@@ -57,6 +61,11 @@ def _class(problem: Problem, weights: Weights, first: dict[int, int], tie: Tie, 
     weighty = [c for c in through if weights.w[c]]
     shares = {first[c]: Fraction(0) for c in through} | dict(zip([first[c] for c in weighty], tie.shares, strict=True))
     inside = [c for c in kinks if shares[c] not in (0, 1)]
+    if has_biases(problem) and not inside:  # level: at an end of its interval of biases, or between
+        if set(through) & set(doubtful(weights, ball.radius_squared)):
+            raise Unsettled(NO_WEIGHT)
+        whole = {c for c in through if shares[first[c]] == 1}
+        return NeuronClass(tie.xi, bit_string([o or c in whole for o, c in zip(on, lines.line, strict=True)]), None)
     short = {c: s.limit_denominator(SHORT) for c, s in shares.items()}
     sides = tuple((first[c], tie.side[c]) for c in weighty if weights.w[c] > 0)
     neuron = replace(neuron_on_face(Z, tie.xi, on, kinks, inside, short), sides=sides)

@@ -25,7 +25,7 @@ from relu_cert.cover.refine import Unrefined
 from relu_cert.cover.ties import Untied
 from relu_cert.cover.train import Trained
 from relu_cert.cover.unlisted import MOST_COLUMNS, MOST_ROWS
-from relu_cert.exact import Vector, dot, scaled_rows
+from relu_cert.exact import Vector, dot, norm_squared, scaled_rows
 from relu_cert.free.terms import coefficients, combined, orthogonal, possible, widest
 from relu_cert.free.train import Task
 from relu_cert.leaders.rounding import dual_value
@@ -108,8 +108,9 @@ class FreeProver(LogisticProver):
         return found
 
     def _radius_squared(self, neurons: Neurons, residual: Vector, theta: Vector) -> Fraction:
-        """With free biases nothing is said of other residuals."""
-        return Fraction(0) if self.data.lines.biases else super()._radius_squared(neurons, residual, theta)
+        """With free biases times the largest |z_k|^4, by which a bias lengthens what is said of other residuals."""
+        longer = max(map(norm_squared, self.given.Z)) ** 2 if self.data.lines.biases else 1
+        return longer * super()._radius_squared(neurons, residual, theta)
 
     def _base(self, trained: Trained) -> Vector:
         """theta to the digits of floats, orthogonal to the free columns, and level along the free bias of a neuron."""

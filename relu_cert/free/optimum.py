@@ -34,6 +34,7 @@ from relu_cert.prove.lifts import independent
 from relu_cert.prove.logistic import enclosed_facts
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.polytope.listing import list_polytope
+from relu_cert.prove.polytope.polytope import Unlisted
 from relu_cert.prove.unsettled import Unsettled
 from relu_cert.prove.value import fit, norm_upper, value
 from relu_cert.solve.threads import one_thread
@@ -42,12 +43,8 @@ GOOD = 1e-5  # a relative gap of a cover that the leaders are not asked to bette
 DIGITS = 10**6
 NORM_BITS = 300
 LOGISTIC = "with free terms and the logistic loss only the optimal value and the fit are proved"
-BIASES = (
-    "with free biases a neuron that is zero at no row can change its bias at no cost, so that optimal networks are "
-    "more than weights of fixed directions; only the optimal value and the fit are proved"
-)
-
-
+LEVEL = "a neuron that is zero at no row can be split into several of other free biases"
+BIASES = "with free biases a list of patterns proves the optimal value and the fit only, a cover more"
 TO_FLOATS = "the network is known to the digits of floats only"
 LIMIT = "the limit of time or nodes was reached"
 
@@ -79,7 +76,7 @@ def optimum_with_free_terms(
     found = _found(Question(problem, network, columns, lam, task, tell), gap, replace(limits, seconds=until.left))
     point = _point(problem, network, columns, found.neurons, task)
     dual = _dual(Question(problem, network, columns, lam, task, tell), found, point, until)
-    single = not task.logistic and "biases" not in problem.free
+    single = not task.logistic and (network.all is None or not task.biases)
     reason = INTERRUPTED if interrupted() else found.reason if single else LOGISTIC if task.logistic else BIASES
     if task.logistic:
         return replace(enclosed_facts(problem, lam, top, point, dual, gap), optimal_set=Unknown(reason))
@@ -96,9 +93,12 @@ def _with_set(facts: Facts, columns: tuple[Vector, ...]) -> Facts:
         why = "the free columns depend on each other, and so do their coefficients"
         return replace(facts, optimal_set=Unknown(why))
     try:
-        known = replace(facts, optimal_set=optimal_set(facts, columns))
+        found = optimal_set(facts, columns)
     except Unsettled as why:
         return replace(facts, optimal_set=Unknown(str(why)))
+    known = replace(facts, optimal_set=found)
+    if found.level:
+        return replace(known, vertices=Unlisted(LEVEL, final=True))
     return replace(known, vertices=list_polytope(known))
 
 

@@ -105,7 +105,7 @@ def climb(Z: Floats, t: Floats, U: Floats, steps: int = 60, first: float = 1.0) 
     step = np.full(len(W), first)
     for _ in range(steps):
         heights = W @ X.T
-        order = np.argsort(-heights, axis=1, kind="stable")
+        order = np.argsort(-heights, axis=1)
         h = np.take_along_axis(heights, order, 1)
         mass = np.cumsum(t[order], axis=1)
         values = np.cumsum(t[order] * h, axis=1) - h * mass

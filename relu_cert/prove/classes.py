@@ -48,10 +48,15 @@ class ClassMap:
     X: fmpq_mat
     P: fmpq_mat
     free: bool = False  # P is the identity
+    biases: bool = False  # the norm does not see the last column, and P is the map of the face for that norm
 
     def B(self) -> fmpq_mat:
-        """X P, so that G = B B'."""
-        return self.X if self.free else self.X * self.P
+        """X P, so that G = B B'; with free biases without its last column."""
+        B = self.X if self.free else self.X * self.P
+        if self.biases:
+            for k in range(B.nrows()):
+                B[k, B.ncols() - 1] = 0
+        return B
 
     def output(self, r: fmpq_mat) -> fmpq_mat:
         """q = G r"""
@@ -59,8 +64,8 @@ class ClassMap:
         return self.X * (c if self.free else self.P * c)
 
     def length_squared(self, r: fmpq_mat) -> Fraction:
-        """|v|^2 of v = P X'r for one column r."""
-        v = self.P * (self.X.transpose() * r)
+        """|v|^2 of v = B'r for one column r."""
+        v = self.B().transpose() * r
         return to_fraction((v.transpose() * v)[0, 0])
 
 
@@ -111,7 +116,32 @@ def _class_map(problem: Problem, neuron: NeuronClass) -> ClassMap:
     else:
         X = problem.blocks[neuron.block].matrix
     rows = constraints(problem, neuron)
-    return ClassMap(X, projector([rows[k] for k in neuron.basis], X.ncols()), not neuron.basis)
+    P = projector([rows[k] for k in neuron.basis], X.ncols())
+    if has_biases(problem):
+        G = P + last_column(P) * bias_row(P) if neuron.basis else P
+        return ClassMap(X, G, biases=True)
+    return ClassMap(X, P, not neuron.basis)
+
+
+def has_biases(problem: Problem) -> bool:
+    """Whether the norm leaves out the last entry of the weights."""
+    return "biases" in problem.free
+
+
+def last_column(A: fmpq_mat) -> fmpq_mat:
+    """The column of the bias."""
+    return fmpq_mat([[A[i, A.ncols() - 1]] for i in range(A.nrows())])
+
+
+def bias_row(P: fmpq_mat) -> fmpq_mat:
+    """p' / (1 - p.p), p the last column of the projector P on a face: the bias that a neuron of the face has."""
+    return last_column(P).transpose() * (1 / (1 - P[P.nrows() - 1, P.nrows() - 1]))
+
+
+def size_squared(problem: Problem) -> Fraction:
+    """|Z|_F^2; with free biases times the largest |z_k|^4, which bounds what a bias adds."""
+    Z = problem.network.Z if problem.network is not None else ()
+    return frobenius_squared(Z) * (max(map(norm_squared, Z)) ** 2 if has_biases(problem) else 1)
 
 
 def is_stable(problem: Problem, neuron: NeuronClass, ball: Ball) -> bool:
@@ -199,7 +229,7 @@ def _squares(Z: Matrix) -> list[fmpq]:
 
 def _relu_conditions(problem: Problem, neuron: NeuronClass, S: fmpq_mat) -> Iterator[Condition]:
     Z, planes, one = problem.relu.Z, parallel_classes(problem.relu.Z), class_map(problem, neuron)
-    t, sides, zeta = S if neuron.sign > 0 else -S, dict(neuron.sides), to_fmpq(frobenius_squared(Z))
+    t, sides, zeta = S if neuron.sign > 0 else -S, dict(neuron.sides), to_fmpq(size_squared(problem))
     bent = {c: moving_slopes(planes[c], t) for c in neuron.kinks}
     squares = {
         c: [to_fmpq(sum((a * a for a in planes[c].values() if a * side > 0), Fraction(0))) for side in (1, -1)]
@@ -222,6 +252,8 @@ def _relu_conditions(problem: Problem, neuron: NeuronClass, S: fmpq_mat) -> Iter
         if squared and k not in zeros:
             yield height if on[k] == "1" else [-x for x in height], squared * zeta
     W = _dual_basis([Z[c] for c in neuron.basis])
+    if one.biases:
+        W += last_column(W) * bias_row(projector([Z[c] for c in neuron.basis], len(Z[0])))
     for c, w, push in zip(neuron.basis, W.tolist(), (W * start).tolist(), strict=True) if neuron.basis else ():
         below, above = (side.entries() for side in bent[c])
         size = sum((x * x for x in w), fmpq(0)) * zeta * to_fmpq(stretch) ** 2

@@ -249,6 +249,7 @@ class BallSet:
     `repeated` how many of the active classes are neurons of an earlier one: a ReLU neuron on the face between two
                patterns of a network over some patterns lies in both blocks
     `split_error`  some solution has weights that are all so near to the split
+    `level`    so many classes, all with weight, are zero at no row, and their free biases may change
     """
 
     lift: Matrix
@@ -265,6 +266,7 @@ class BallSet:
     out: Annotated[PieceMultipliers | None, LISTED] = None
     mixed: Annotated[tuple[tuple[int, Vector], ...], OPTIONAL] = ()
     split_error: Annotated[Fraction, UNWRITTEN] = Fraction(0)
+    level: Annotated[int, UNWRITTEN] = 0
 
     @property
     def active(self) -> tuple[int, ...]:

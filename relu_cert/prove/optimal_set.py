@@ -33,10 +33,12 @@ from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
 from relu_cert.problem.blocks import widest_squared
 from relu_cert.problem.problem import Patterned, Problem
 from relu_cert.prove.candidates import find_candidates
-from relu_cert.prove.classes import Ball, ClassMap, class_map, frobenius_squared, projector
+from relu_cert.prove.classes import Ball, ClassMap, class_map, has_biases, projector, size_squared
 from relu_cert.prove.definite import floats, stretch, upper_length
 from relu_cert.prove.facts import BallSet, Facts, NeuronClass
 from relu_cert.prove.grid import on_grid
+from relu_cert.prove.level import DEPENDENT, LINEAR, ORTHOGONAL, check_level, level_classes, no_linear, rows_of_lift
+from relu_cert.prove.lifts import independent
 from relu_cert.prove.mixtures import mixtures
 from relu_cert.prove.split import Outputs, columns, length, with_split
 from relu_cert.prove.unsettled import Unsettled
@@ -55,6 +57,12 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
     ball = Ball(facts.dual.theta, facts.fit.radius_squared)
     candidates = find_candidates(problem, lam, facts.dual, ball)
     maps = [class_map(problem, neuron) for neuron in candidates.classes]
+    level = level_classes(problem, candidates.classes)
+    lift = (*lift, *rows_of_lift(candidates.classes, level))
+    if any(dot(row, facts.dual.theta) for row in lift):
+        raise Unsettled(ORTHOGONAL)
+    if level and len(independent(lift)) < len(lift):
+        raise Unsettled(DEPENDENT)
     if problem.free and not maps:
         raise Unsettled("no neuron ties: the free terms alone are optimal")
     groups = superclasses(maps, lift)
@@ -80,6 +88,10 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
         sigma, masses, error = _masses(problem, ball, lift, columns(outputs.Q, firsts), outputs.error)
     named = (candidates.classes, candidates.ties)
     plain = BallSet(lift, *named, groups, sigma, masses, error, (), out=candidates.out, mixed=mixed)
+    if has_biases(problem) and not level and not no_linear(facts):
+        raise Unsettled(LINEAR)
+    if level:
+        return replace(plain, level=check_level(facts, plain, maps, outputs, level))
     if (not lift or problem.free) and len(groups) == len(maps):
         return plain
     if not all(mass > error for mass in masses):
@@ -162,7 +174,7 @@ def _outputs(problem: Problem, maps: Sequence[ClassMap], ball: Ball) -> Outputs:
 def largest_squared(problem: Problem) -> Fraction:
     """A bound on |G_a| for every class: |Z|_F^2, or the largest |X_b|_F^2."""
     if problem.network is not None:
-        return frobenius_squared(problem.network.Z)
+        return size_squared(problem)
     return widest_squared(problem.blocks)
 
 

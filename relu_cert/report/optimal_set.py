@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from relu_cert.claims.optimal_set import Step, staircase
 from relu_cert.exact import Matrix, Vector, sqrt_upper
-from relu_cert.prove.classes import class_map, frobenius_squared
+from relu_cert.prove.classes import class_map, frobenius_squared, size_squared
 from relu_cert.prove.facts import Exactly, ExactSet, Facts, NeuronClass, Tied, Unknown
 from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.rationals import column, to_fraction, to_vector
@@ -158,11 +158,13 @@ def _exact(one: Tied, rational: bool) -> TiedNeuron:
 
 
 def _enclosed(facts: Facts, neuron: NeuronClass) -> TiedNeuron:
-    """v = xi P X'r*, and |v - xi P X'theta| <= |X|_F R."""
+    """v = xi P X'r*, and |v - xi P X'theta| <= |X|_F R (with free biases times a bound of |P|)."""
     one = class_map(facts.problem, neuron)
     sign = Fraction(neuron.sign)
     rows = tuple(tuple(sign * to_fraction(x) for x in row) for row in (one.P * one.X.transpose()).tolist())
     v = tuple(sign * x for x in to_vector(one.P * (one.X.transpose() * column(facts.dual.theta))))
     squared = frobenius_squared(tuple(tuple(to_fraction(x) for x in row) for row in one.X.tolist()))
+    if one.biases:
+        squared = size_squared(facts.problem)
     radius = sqrt_upper(squared * facts.fit.radius_squared, 32)
     return TiedNeuron(v, radius, rows, neuron.sign, neuron.pattern, neuron.block)

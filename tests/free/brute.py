@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
+from scipy.optimize import linprog
 
 from relu_cert.exact import matrix
 from relu_cert.patterns import enumerate_patterns
@@ -59,3 +62,28 @@ def _program(
         fit = fit + Z @ cp.Variable(d)
     loss = cp.sum(cp.logistic(-cp.multiply(target, fit))) if logistic else 0.5 * cp.sum_squares(fit - target)
     return loss + lam * penalty, total, constraints
+
+
+def unique_on_a_line(x: Sequence[int], r: Sequence[Fraction], y: Sequence[int], lam: Fraction) -> tuple[bool, int]:
+    """Whether the optimal network with free biases on one feature is unique, and how many neurons with kinks can have
+    weight, from its residual to many digits. The neurons (x - a)_+ and (a - x)_+ at data points that tie are tried in a
+    linear program; it is not unique if a weight is not, if a linear one has weight, or two next to each other have:
+    then one between them can take their place."""
+    tied = []
+    for xi, s in product((1, -1), repeat=2):
+        kinks = sorted({-s * a for a in x})
+        for i, b in enumerate(kinks):
+            q = [xi * max(s * a + b, 0) for a in x]
+            if sum((p * t for p, t in zip(q, r, strict=True)), Fraction(0)) > lam * (1 - Fraction(1, 10**20)):
+                tied.append((xi, s, i, i == len(kinks) - 1, q))
+    ones = np.ones((len(x), 1))
+    A = np.hstack([np.array([q for *_, q in tied], dtype=float).reshape(-1, len(x)).T, ones, -ones])
+    fit = np.array([float(a - t) for a, t in zip(y, r, strict=True)])
+    ends = []
+    for j in range(len(tied)):
+        e = np.eye(len(A[0]))[j]
+        ends.append([s * linprog(s * e, A_eq=A, b_eq=fit, method="highs").fun for s in (1, -1)])
+    some = {one[:3] for one, (_, most) in zip(tied, ends, strict=True) if most > 1e-6}
+    linear = any(last and one in some for *one_, last, _ in tied for one in [tuple(one_)])
+    beside = any((xi, s, i + 1) in some for xi, s, i in some)
+    return not (linear or beside or any(most - least > 1e-6 for least, most in ends)), len(some)

@@ -24,7 +24,7 @@ from relu_cert.free.train import Task
 from relu_cert.interrupt import INTERRUPTED
 from relu_cert.leaders.evidence import Leaders
 from relu_cert.prove.facts import PieceMultipliers
-from tests.free.brute import best, spread
+from tests.free.brute import best, spread, unique_on_a_line
 
 COMBINATIONS = (
     ("output-bias",),
@@ -159,7 +159,6 @@ def test_without_a_list(free: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) 
     assert found.value.lower <= listed.value.upper and listed.value.lower <= found.value.upper
     assert found.value.relative_gap < Fraction(1, 10**40)
     if "biases" in free:
-        assert "is the best there is" in found.headline
         return
     for claim in ("p-unique", "convex-unique", "optimal-set", "minimal"):
         assert found.claims[claim].verdict == listed.claims[claim].verdict != "UNDECIDED", claim
@@ -177,6 +176,50 @@ def test_free_biases_have_an_exact_finish(seed: int, far: int, monkeypatch: pyte
     found = certify(rows, y, lambda_ratio="1/2" if seed % 2 else "1/10", free="biases", seconds=20)
     assert isinstance(found.facts.dual.multipliers, Cover)
     assert found.value.relative_gap < Fraction(1, 10**60)
+
+
+def bends(found: Any, rows: Any) -> list[bool]:
+    """Of every neuron whether it is zero at some row."""
+    Z = [[*map(Fraction, row), Fraction(1)] for row in rows]
+    return [any(not sum(a * b for a, b in zip(z, one.w, strict=True)) for z in Z) for one in found.facts.primal.neurons]
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_uniqueness_with_free_biases_on_a_line(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one feature the verdict is that of a linear program over the kinks at the data points, and so is m*."""
+    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 12))
+    x, y = rng.integers(-6, 7, n).tolist(), rng.integers(-5, 6, n).tolist()
+    ratio = ("1/2", "1/4", "1/10", "1/3")[seed % 4]
+    found = certify([[a] for a in x], y, lambda_ratio=ratio, free="output-bias,biases", seconds=20)
+    unique, width = unique_on_a_line(x, found.facts.dual.theta, y, found.facts.lam)
+    verdict = found.claims["p-unique"].verdict
+    assert verdict in ("UNDECIDED", "PROVED" if unique else "REFUTED")
+    assert verdict == "PROVED" or not unique  # what is unique is proved so
+    if verdict == "PROVED":
+        assert f"m* = {width}, M* = {width}" in found.claims["minimal"].detail
+        assert all(bends(found, [[a] for a in x]))
+
+
+CASES = [(4, "PROVED"), (6, "PROVED"), (9, "PROVED"), (13, "PROVED"), (2, "REFUTED"), (7, "REFUTED"), (19, "REFUTED")]
+
+
+@pytest.mark.parametrize(("seed", "verdict"), CASES)
+def test_uniqueness_with_free_biases_in_the_plane(seed: int, verdict: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the network is unique, the weights of a convex program over all patterns have no room, and all neurons have
+    kinks; where it is not, one has none, and its halves with other biases have the same fit and the same norm."""
+    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 8))
+    rows, y = rng.integers(-6, 7, (n, 2)).tolist(), rng.integers(-5, 6, n).tolist()
+    found = certify(rows, y, lambda_ratio="1/4", free="output-bias,biases", seconds=20)
+    assert found.claims["p-unique"].verdict == verdict
+    assert found.claims["convex-unique"].verdict == "REFUTED"
+    assert all(bends(found, rows)) == (verdict == "PROVED")
+    if verdict == "PROVED":
+        with_ones = [[*row, 1] for row in rows]
+        assert spread(with_ones, y, float(found.facts.lam), ("output-bias", "biases"), [0.6, -0.8, 0.0]) < 0.05
 
 
 def test_rows_without_weight_do_not_part_the_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

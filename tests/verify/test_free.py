@@ -16,12 +16,13 @@ import relu_cert.pipeline
 import verify
 from relu_cert import certify, certify_network
 from tests.free.brute import best
-from tests.verify.build.free_terms import hinge, single, turned
+from tests.verify.build.free_terms import bent, hinge, level, linear, single, turned
 from tests.verify.mutate import mutants
 from verify.statement import statement
 
 X, Y = [[-2], [0], [1], [3]], [1, -1, 2, 1]
 FREE = "output-bias,biases"
+BY_HAND = {"hinge": hinge, "single": single, "both": turned, "bent": bent, "level": level, "linear": linear}
 W1, B1, W2, B2 = [[1.0], [-0.5]], [0.5, 0.25], [0.75, -1.0], 0.25
 
 
@@ -46,8 +47,8 @@ def test_sets_over_covers_made_by_hand() -> None:
 @cache
 def certified(kind: str) -> dict[str, Any]:
     """A small certificate: over a list, by leaders, by a cover, by one with free biases, of a given network."""
-    if kind in ("hinge", "single", "both"):
-        return {"hinge": hinge, "single": single, "both": turned}[kind]().certificate
+    if kind in BY_HAND:
+        return BY_HAND[kind]().certificate
     if kind in ("list", "bias", "turned"):
         free = {"list": FREE, "bias": "output-bias", "turned": "skip"}[kind]
         return json.loads(certify(X, Y, 1, free=free).certificate)  # type: ignore[no-any-return]
@@ -70,6 +71,9 @@ def certified(kind: str) -> dict[str, Any]:
         ("hinge", None),
         ("single", None),
         ("both", None),
+        ("bent", 3),
+        ("level", 3),
+        ("linear", None),
         ("list", 4),
         ("bias", 4),
         ("turned", 4),

@@ -30,12 +30,15 @@ def unique(problem: Problem, facts: Facts, node: Node) -> str:
     """The optimal set is a point."""
     found = facts[SET]
     node.require(not found.dimension, "an optimal set of dimension 0", f"dimension {found.dimension}")
+    node.require(not found.level, "neurons that are zero on a data point", f"{found.level} that are not")
     return f"the optimal {WHAT[problem.model]} is unique (neurons that can be active: {found.classes})"
 
 
 def several(problem: Problem, facts: Facts, node: Node) -> str:
     """The optimal set is a polytope of positive dimension."""
     found, what = facts[SET], WHAT[problem.model]
+    if found.level:
+        return f"active neurons that are zero on no data point: {found.level}; each can be two of other free biases"
     node.require(found.dimension > 0, "an optimal set of positive dimension", "dimension 0")
     size = "at least 1" if found.exact else str(found.dimension)
     return f"the {what}s that are optimal form a polytope of dimension {size} in the weights of {found.classes} neurons"
@@ -50,13 +53,16 @@ def elastic(problem: Problem, facts: Facts, node: Node) -> str:
 def convex_unique(problem: Problem, facts: Facts, node: Node) -> str:
     """A point, and for ReLU no neuron that can be active is zero on a row (it would lie in two blocks)."""
     said, kinked = unique(problem, facts, node), facts[SET].kinked
+    node.require(not problem.biases, "penalised biases")
     node.require(problem.model != "relu" or not kinked, "classes without kinks", f"{kinked} with kinks")
     return f"{said}{ALSO}"
 
 
 def bent(problem: Problem, facts: Facts, node: Node) -> str:
     """An active ReLU neuron v is zero on a row z_k: the patterns of v and v - eps z_k differ, and v lies in the cones
-    of both."""
+    of both. A free bias below zero, without weights, is in the block of no row: it costs nothing and has no output."""
+    if problem.biases:
+        return "biases are free: that of a block without weights costs nothing"
     bends = facts[SET].bends if problem.model == "relu" else 0
     node.require(bends > 0, "an active neuron that is zero on a data point", "none")
     return f"active neurons that are zero on a data point: {bends}; each lies in two blocks of the program"

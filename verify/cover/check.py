@@ -25,8 +25,7 @@ MOST_DIRECTIONS, MOST_TIES = 12, 255
 
 @dataclass(frozen=True)
 class Cover:
-    """A proved cover. Strict leaves hold for every residual r with |Z|_F |r - theta| <= slack[xi] lambda (not with free
-    biases)."""
+    """A proved cover. Strict leaves hold for every residual r with Zeta |r - theta| <= slack[xi] lambda."""
 
     lines: Lines
     weights: dict[int, Weights]

@@ -47,6 +47,7 @@ def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
 def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node) -> Class:
     """The class of a tie; all leaves that name the tie lie in its region, for every residual of the ball."""
     if tie.face:
+        node.require(not ball.problem.biases, "a neuron: with free biases a face has no class")
         return face_class(ball, cover, tie, node)
     first = names(cover)
     heights = cover.lines.heights(tie.u)

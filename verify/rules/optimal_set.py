@@ -25,4 +25,4 @@ def check_optimal_set(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
     return check_set(ball, classes, fields)
 
 
-RULE = set_rule(check_optimal_set, applies=lifted)
+RULE = set_rule(check_optimal_set, applies=lambda problem: lifted(problem) and not problem.biases)

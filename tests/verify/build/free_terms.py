@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from fractions import Fraction
 from typing import Any
 
@@ -30,9 +31,10 @@ def hinge() -> Case:
     return Case("a hinge with free biases", plain.certificate(problem, facts, raw, bias=True, target=1), raw)
 
 
-def streams(codes: list[int], data: list[int]) -> dict[str, str]:
+def streams(codes: list[int], data: list[int], multipliers: list[int] | None = None) -> dict[str, str]:
     """The bytes of one sign."""
-    return {name: packed(bytes({"codes": codes, "data": data}.get(name, []))) for name in STREAMS}
+    given = {"codes": codes, "data": data, "multipliers": multipliers or []}
+    return {name: packed(bytes(given.get(name, []))) for name in STREAMS}
 
 
 def covered() -> Case:
@@ -90,6 +92,59 @@ def turned() -> Case:
     return constant("two neurons that differ by a constant", [-1, 1], [-3, 1], 2, ties, sides)
 
 
+def on_a_line(name: str, theta: str, tied: dict[str, str], classes: list[dict[str, Any]], lift: list[str]) -> Case:
+    """x = 0, 1, 2, 3, lambda = 4, free biases, R = 0: a neuron of weight 2 and a free constant 1. Prisms are bisected at
+    x = 0 and x = 1, where lines bend up."""
+    x, targets = (0, 1, 2, 3), vec(*theta.split())
+    w, b = (Fraction(a) for a in tied["neuron"].split())
+    fit = tuple(max(w * a + b, Fraction(0)) + 1 for a in x)
+    y = tuple(a + c for a, c in zip(targets, fit, strict=True))
+    problem: dict[str, Any] = {"model": "relu", "objective": plain.OBJECTIVE, "lambda": "4"}
+    problem |= {"Z": [f"{a} 1" for a in x], "y": plain.words(y), "free": ["output-bias", "biases"]}
+    plus = streams([0, 200, 200, 0, 203, 200], [0], [130, 0])
+    minus = streams([0, 200, 200, 0, 200, 200], [], [130, 0])
+    ties = [tie("+", tied["u"], tied["shares"])]
+    proof = {"basis": ["1 0", "0 1"], "ties": ties, "margin": 1, "+": plus, "-": minus}
+    facts = {
+        "primal": {"neurons": [{"sign": "+", "w": plain.words((w, b)), "norm": str(w)}], "free": "1"},
+        "cover": {"theta": plain.words(targets), "proof": proof},
+        **plain.value_and_fit(y, Fraction(4), fit, w, targets),
+        "cover_set": {"lift": lift, "classes": classes, "masses": "1/2", "split": "", "forced": ""},
+    }
+    raw = ("x,y\n" + "".join(f"{a},{c}\n" for a, c in zip(x, y, strict=True))).encode()
+    certificate = plain.certificate(problem, facts, raw, bias=True, target=1)
+    more = [{"claim": "p-unique", "verdict": "REFUTED"}, {"claim": "convex-unique", "verdict": "REFUTED"}]
+    if classes[0]["kinks"]:
+        more = [*more[1:], *({"claim": claim, "verdict": "PROVED"} for claim in ("p-unique", "e-equals-a"))]
+    return Case(name, certificate | {"claims": [*certificate["claims"], *more]}, raw)
+
+
+def bent() -> Case:
+    """theta = (3, -4, -2, 3): 2 (x - 1)_+ + 1 is the only one. At x = 1 a quarter of its row makes up for the bias:
+    v = (5, 1) - 1/4 (4, 4)."""
+    found = {"neuron": "2 -2", "u": "1 -1", "shares": "1/4"}
+    return on_a_line("a kink fixes the bias", "3 -4 -2 3", found, [one_class("+", "0011", [1])], ["1 1 1 1"])
+
+
+def level() -> Case:
+    """theta = (2, -2, -4, 4): 2 (x - 3/2)_+ + 1, and as good (x - 4/3)_+ + (x - 5/3)_+ + 1, and so on."""
+    found = {"neuron": "2 -3", "u": "2 -3", "shares": ""}
+    lift = ["1 1 1 1", "0 0 1 1"]
+    return on_a_line("an interval of biases", "2 -2 -4 4", found, [one_class("+", "0011", [])], lift)
+
+
+def linear() -> Case:
+    """The hinge by a cover, with its set: a neuron that is on at all rows can change its bias together with the output
+    bias. Both signs tie, and their outputs differ by a constant."""
+    case = covered()
+    facts = copy.deepcopy(case.certificate["facts"])
+    facts["cover"]["proof"]["margin"] = 1
+    classes = [one_class("+", "11", []), one_class("-", "11", [])]
+    facts["cover_set"] = {"lift": ["1 1"], "classes": classes, "masses": "3/2", "split": "", "forced": ""}
+    claims = [*case.certificate["claims"], {"claim": "p-unique", "verdict": "REFUTED"}]
+    return Case("a linear neuron", case.certificate | {"facts": facts, "claims": claims}, case.raw)
+
+
 PROOF, SET = "facts.cover.proof", "facts.cover_set"
 # (reason, changes, message)
 COVERED: list[tuple[str, dict[str, Any], str]] = [
@@ -115,8 +170,56 @@ BOTH: list[tuple[str, dict[str, Any], str]] = [
     ("masses of 0 beside a free constant", {f"{SET}.masses": "0"}, "masses above"),
     ("a mass for each of two neurons that share it", {f"{SET}.masses": "1 1"}, "expected 1 number"),
 ]
-BIASED: list[tuple[str, dict[str, Any], str]] = [
-    ("a set over prisms", {SET: {}}, "unknown key 'cover_set'"),
+ONES = "the free columns, and no mixed class"
+BENT: list[tuple[str, dict[str, Any], str]] = [
+    ("a set over prisms without the constant in its lift", {f"{SET}.lift": []}, ONES),
+    ("a kink that is said to be none", {f"{SET}.classes[0]": one_class("+", "0011", [])}, ONES),
+    (
+        "a kink, and no basis to fix the bias",
+        {f"{SET}.classes[0].basis": [], f"{SET}.classes[0].fixed": "1/4"},
+        "spans the kinks that are not idle",
+    ),
+    (
+        "an idle kink, and no basis to fix the bias",
+        {f"{SET}.classes[0].basis": [], f"{SET}.classes[0].idle": [1]},
+        "no kinks, or some of them in the basis",
+    ),
+    ("a free bias at another kink", {f"{SET}.classes[0]": one_class("+", "0001", [2])}, "strictness that the ball"),
+    ("a row on the wrong side of a free bias", {f"{SET}.classes[0].pattern": "1011"}, "strictness that the ball"),
+    ("a margin of 0 with free biases", {f"{PROOF}.margin": 0}, "margin holds for the whole ball"),
+    ("a neuron with a free bias that is out", {f"{SET}.classes[0]": None}, "the piece is not out"),
+    ("several networks, though kinks fix the biases", {"claims[3].verdict": "REFUTED"}, "positive dimension"),
+    ("blocks without a free bias of their own", {"claims[2].verdict": "PROVED"}, "penalised biases"),
+    ("a neuron with a free bias and another weight", {f"{SET}.masses": "1/4"}, "one solution with 1 positive weights"),
+    (
+        "a face with free biases",
+        {
+            f"{PROOF}.ties": [tie("+", "1 -1", "1/4"), tie("+", "1 -1")],
+            f"{SET}.classes": [one_class("+", "0011", [1])] * 2,
+        },
+        "with free biases a face has no class",
+    ),
+    ("a free bias has no faces", {"facts.faces": {"stable": [], "leaving": []}}, "unknown key 'faces'"),
+]
+LEVEL: list[tuple[str, dict[str, Any], str]] = [
+    ("a level class without its row in the lift", {f"{SET}.lift": ["1 1 1 1"]}, ONES),
+    ("a level class with another row in the lift", {f"{SET}.lift": ["1 1 1 1", "0 0 2 2"]}, ONES),
+    ("one network, though its bias is level", {"claims[2].verdict": "PROVED"}, "zero on a data point, found 1 that are"),
+    ("a level class of weight 0", {f"{SET}.masses": "0"}, "each of the first in a superclass"),
+    ("a level class whose bias leaves its interval", {f"{SET}.masses": "9/20"}, "keeps its side of row"),
+    ("a level class said to have a kink", {f"{SET}.classes[0]": one_class("+", "0011", [1])}, "strictness that the ball"),
+    (
+        "level biases that are said to be strict",
+        {"claims[3]": {"claim": "strict-complementarity", "verdict": "PROVED"}},
+        "which this rests on",
+    ),
+    ("a polytope of neurons whose biases are level", {"facts.polytope": {}}, "which this rests on"),
+]
+LINEAR: list[tuple[str, dict[str, Any], str]] = [
+    ("one network, though a linear neuron is in it", {"claims[2].verdict": "PROVED"}, "dimension 0, found dimension 1"),
+    ("a linear class that is out", {f"{SET}.classes[1]": None}, "the piece is not out"),
+    ("a linear class that is said to be bent", {f"{SET}.classes[1].pattern": "10"}, r"\|A x\| > 0 \|x\| for all x"),
+    ("linear classes of weight 0", {f"{SET}.masses": "0"}, "each of the first in a superclass"),
 ]
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("no free term named", {"problem.free": []}, r"problem\.free: expected some of output-bias, biases, skip"),

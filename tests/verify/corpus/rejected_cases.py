@@ -550,7 +550,10 @@ def free_terms() -> list[Wrong]:
         Wrong(reason, changed(case, change), case.raw, message)
         for case, wrong in (
             (free.hinge(), free.WRONG),
-            (free.covered(), [*free.COVERED, *free.BIASED]),
+            (free.covered(), free.COVERED),
+            (free.bent(), free.BENT),
+            (free.level(), free.LEVEL),
+            (free.linear(), free.LINEAR),
             (free.single(), free.ONE),
             (free.turned(), free.BOTH),
         )

@@ -1,0 +1,239 @@
+"""Classes where biases are free: the map of a face for the norm of the weights, and biases that are level."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from flint import fmpq_mat
+
+import verify
+from tests.verify.build.free_terms import bent, level, linear
+from tests.verify.oracle.brute import mat, vec
+from verify import Rejected
+from verify.ball import Ball, Class
+from verify.bounds import dual_basis, identity, matrix, root_above
+from verify.classes import read_face
+from verify.cover.biases import check_level, for_weights, of_weights
+from verify.facts import NEURONS, Facts
+from verify.problem import Problem
+from verify.solutions import OptimalSet, System, lifted, set_rule
+from verify.superclasses import Candidates
+from verify.text import Node
+
+F = Fraction
+ONES, ON = vec(1, 1, 1, 1), vec(0, 0, 1, 1)
+LINE = Problem("relu", F(4), mat([[x, 1] for x in range(4)]), vec(3, -1, -2, 8), outputs=(ONES,), biases=True)
+THETA = vec(2, -2, -4, 4)
+
+
+@pytest.mark.parametrize(("make", "verdict"), [(bent, "PROVED"), (level, "REFUTED"), (linear, "REFUTED")])
+def test_sets_made_by_hand(make: Any, verdict: str) -> None:
+    """A kink fixes the bias, and the network is the only one; a neuron without a kink can change its bias, and is not.
+    With the data, and for every line what is free."""
+    report = verify.certificate.read(make().text, make().raw)
+    assert {line.claim: line.verdict for line in report.lines}["p-unique"] == verdict
+    assert {line.under for line in report.lines} == {"with these terms free of penalty: output-bias, biases"}
+    convex = [line.proved for line in report.lines if line.claim == "convex-unique"]
+    assert all("that of a block without weights costs nothing" in said for said in convex)
+
+
+def test_nothing_is_said_of_single_neurons_where_biases_are_level() -> None:
+    """At the ends of an interval of biases a neuron of an optimal network loses nothing on one side."""
+    for claim in ("strict-complementarity", "licq", "sensitivity"):
+        tree = level().certificate | {"claims": [{"claim": claim, "verdict": "PROVED"}]}
+        with pytest.raises(Rejected, match="which this rests on"):
+            verify.check(json.dumps(tree).encode())
+    nothing = System(fmpq_mat(0, 0), (), (), (), (), 0, {}, exact=False)
+    for count in (0, 1):
+        rule = set_rule(lambda *given, count=count: OptimalSet(0, 0, 0, 0, nothing, level=count))
+        assert (rule.check(LINE, Facts(), Node({}, None, "set")).get(NEURONS) is None) == bool(count)
+
+
+def test_a_weight_that_is_half_of_the_truth() -> None:
+    """1/4 for 1/2 leaves an error of 1/4: nothing is proved positive, and not all that ties is known to be active."""
+    tree = copy.deepcopy(bent().certificate)
+    tree["facts"]["cover_set"]["masses"] = "1/4"
+    with pytest.raises(Rejected, match="one solution with 1 positive weights"):
+        verify.check(json.dumps(tree).encode())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_map_of_a_face(seed: int) -> None:
+    """G = N (N'SN)^-1 N' for a basis N of the face and S = diag(1, ..., 1, 0), so that G c0 maximises c0.u - |Su|^2/2
+    on it; c0 + A'mu = S G c0 with mu = -W c0; and X G without its last column has the kernel X G X'."""
+    draw = random.Random(seed)
+    d = draw.randint(2, 4)
+    Z = mat([[*(draw.randint(-3, 3) for _ in range(d - 1)), 1] for _ in range(d + 3)])
+    basis = next(
+        one for one in (kinks(draw, d) for _ in range(100)) if matrix((Z[c] for c in one), d).rank() == len(one)
+    )
+    written = {"kinks": basis, "basis": basis, "idle": [], "fixed": ""}
+    fields = Node(written, None, "class").record(*written)
+    plain = read_face(Z, d, range(len(Z)), fields)
+    face = for_weights(plain, fields["basis"])
+    A, S = matrix((Z[c] for c in basis), d), of_weights(identity(d))
+    N = nullspace(A)
+    G = N * (N.transpose() * S * N).inv() * N.transpose()
+    assert face.P == G
+    assert A.transpose() * face.W == identity(d) - S * G
+    X = matrix(Z, d)
+    assert of_weights(X * G) * of_weights(X * G).transpose() == X * G * X.transpose()
+    assert (face.kinks, face.basis, face.idle, face.loose) == (plain.kinks, plain.basis, plain.idle, plain.loose)
+
+
+def kinks(draw: random.Random, d: int) -> list[int]:
+    """Some rows, fewer than there are columns."""
+    return sorted(draw.sample(range(d + 3), draw.randint(1, d - 1)))
+
+
+def nullspace(A: fmpq_mat) -> fmpq_mat:
+    """A basis of {u : A u = 0} as columns."""
+    reduced, rank = A.rref()
+    d = A.ncols()
+    pivots = [next(j for j in range(d) if reduced[i, j]) for i in range(rank)]
+    free = [j for j in range(d) if j not in pivots]
+    entries = [[int(i == j) if i in free else -reduced[pivots.index(i), j] for j in free] for i in range(d)]
+    return fmpq_mat(d, len(free), [x for row in entries for x in row])
+
+
+def found(problem: Problem, theta: Any, R: Fraction, *keys: tuple[int, int], lift: Any = (ONES, ON)) -> Candidates:
+    """Classes without kinks over a ball."""
+    ball = Ball(problem, theta, R * R)
+    rows = [[problem.Z[k] if D >> k & 1 else (F(0),) * problem.d for k in range(problem.n)] for _, D in keys]
+    classes = [
+        Class(key, (), 0, of_weights(matrix(X, problem.d)), ball.zeta_squared)
+        for key, X in zip(keys, rows, strict=True)
+    ]
+    W = dual_basis(matrix(lift, problem.n))
+    assert W is not None
+    return Candidates(ball, classes, lift, W)
+
+
+def checked(candidates: Candidates, delta: Fraction, *masses: Fraction) -> tuple[Any, int]:
+    """What `check_level` says."""
+    return check_level(
+        candidates, masses, delta, Node({"masses": "", "classes": []}, None, "set").record("masses", "classes")
+    )
+
+
+D = 0b1100
+NEAR = F(1, 10**9)
+ROOT = root_above(F(208))  # the length of the output (0, 0, 8, 12)
+
+
+@pytest.mark.parametrize("xi", [1, -1])
+def test_how_far_a_level_bias_can_be_off(xi: int) -> None:
+    """The weight is 4 and the bias -6, 2 away from rows 1 and 2, whose lengths are 2^(1/2) and 5^(1/2); W has length 1
+    on the row of the lift, the mass is 1/2, and Zeta^2 = 18 * 10^2: 2 > (delta (208^(1/2) + 6)) / (1/2 - delta) for R =
+    0, and 2 > 1800 R + (5 * 1800)^(1/2) R for delta = 0."""
+    problem = replace(LINE, y=tuple(xi * y_k for y_k in LINE.y))
+    theta = tuple(xi * t for t in THETA)
+    delta = 1 / (ROOT + 8)
+    R = 2 / (F(1800) + root_above(F(9000)))
+    for part in (1 - NEAR, 1 + NEAR):
+        for at, candidates, row in (
+            (delta * part, found(problem, theta, F(0), (xi, D)), 1),
+            (F(0), found(problem, theta, R * part, (xi, D)), 2),
+        ):
+            if part < 1:
+                assert checked(candidates, at, F(1, 2)) == ((ONES, ON), 1)
+            else:
+                with pytest.raises(Rejected, match=f"bias of class 0 that keeps its side of row {row}"):
+                    checked(candidates, at, F(1, 2))
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_all_errors_of_a_level_bias(side: int) -> None:
+    """8 + b > (delta 208^(1/2) + (1/2 + delta) 1800 R + |b| delta) / (1/2 - delta) + (5 * 1800)^(1/2) R, and not =,
+    where the targets give the bias b."""
+    R, delta = F(1, 10**5), F(1, 10**4)
+    missed = delta * ROOT + (F(1, 2) + delta) * 1800 * R
+    b = 2 * (missed + (root_above(F(9000)) * R - 8) * (F(1, 2) - delta)) + side * NEAR
+    y = tuple(t + (4 * x + b if x > 1 else F(0)) / 2 for x, t in enumerate(THETA))
+    candidates = found(replace(LINE, y=y), THETA, R, (1, D))
+    if side > 0:
+        assert checked(candidates, delta, F(1, 2))[1] == 1
+    else:
+        with pytest.raises(Rejected, match="its side of row 2"):
+            checked(candidates, delta, F(1, 2))
+
+
+def test_a_level_class_at_the_other_side() -> None:
+    """A bias of -9/2 or -15/2, by other targets, is 1/2 away from row 1 or 2, and one of -4 or -8 at row 1 or 2."""
+    for b, kept in ((F(-9, 2), True), (F(-15, 2), True), (F(-4), False), (F(-8), False)):
+        y = tuple(t + (4 * x + b if x > 1 else F(0)) / 2 for x, t in enumerate(THETA))
+        candidates = found(replace(LINE, y=y), THETA, F(0), (1, D))
+        if kept:
+            assert checked(candidates, F(0), F(1, 2))[1] == 1
+        else:
+            with pytest.raises(Rejected, match=f"its side of row {1 if b > -6 else 2}"):
+                checked(candidates, F(0), F(1, 2))
+
+
+def test_masses_of_level_classes() -> None:
+    """Each is above its error, and first in its superclass; a linear class may come after another of its kind."""
+    for mass, delta in ((F(1, 2), F(1, 2)), (F(0), F(0)), (F(-1), F(0))):
+        with pytest.raises(Rejected, match="each of the first in a superclass"):
+            checked(found(LINE, THETA, F(0), (1, D)), delta, mass)
+    both = found(LINE, THETA, F(0), (1, 0b1111), (-1, 0b1111), lift=(ONES,))
+    assert checked(both, F(0), F(1, 2)) == ((ONES,), 1)
+    with pytest.raises(Rejected, match="each of the first in a superclass"):
+        checked(both, F(1, 2), F(1, 2))
+    alike = (ONES, ON, vec(0, 1, 0, 1))
+    twice = replace(found(LINE, THETA, F(0), (1, D), (-1, D), lift=alike), lift=(ONES, ON, ON))
+    with pytest.raises(Rejected, match="each of the first in a superclass"):
+        checked(twice, F(0), F(1, 2))
+
+
+def test_the_rows_of_the_lift() -> None:
+    """Those of the level classes that are not linear, after the free columns; with another lift nothing is counted."""
+    assert checked(found(LINE, THETA, F(0), (1, D), lift=(ONES,)), F(0), F(1, 2)) == ((ONES, ON), 0)
+    first = found(LINE, THETA, F(0), (1, 0b1110), lift=(ONES,))
+    assert checked(first, F(0), F(1, 2)) == ((ONES, vec(0, 1, 1, 1)), 0)
+    without = found(LINE, THETA, F(0), lift=(ONES,))
+    assert checked(without, F(0)) == ((ONES,), 0)
+
+
+def test_a_basis_or_no_kinks() -> None:
+    """Kinks that are all idle leave the bias open; without kinks nothing changes."""
+    for kink in ([1], []):
+        written = {"kinks": kink, "basis": [], "idle": kink, "fixed": ""}
+        fields = Node(written, None, "class").record(*written)
+        face = read_face(LINE.Z, 2, range(4), fields)
+        if kink:
+            with pytest.raises(Rejected, match="no kinks, or some of them in the basis"):
+                for_weights(face, fields["basis"])
+        else:
+            assert for_weights(face, fields["basis"]) is face
+
+
+def test_linear_neurons() -> None:
+    """|X'theta| = 2 and what the ball can change is below lambda, or there is a linear class."""
+    for lam, R, out in ((F(2), F(0), False), (2 + NEAR, F(0), True), (F(3), 1 / root_above(F(1800)), False)):
+        candidates = found(replace(LINE, lam=lam), THETA, R, lift=(ONES,))
+        if out:
+            assert checked(candidates, F(0)) == ((ONES,), 0)
+        else:
+            with pytest.raises(Rejected, match="a linear class, or no linear neuron that ties"):
+                checked(candidates, F(0))
+    assert checked(found(replace(LINE, lam=F(3)), THETA, (1 - NEAR) / root_above(F(1800)), lift=(ONES,)), F(0))[1] == 0
+    listed = found(replace(LINE, lam=F(1)), THETA, F(0), (1, 0b1111), lift=(ONES,))
+    assert checked(listed, F(0), F(1, 2)) == ((ONES,), 1)
+
+
+def test_the_ball_with_free_biases() -> None:
+    """Zeta^2 is |Z|_F^2, with free biases times the largest |z_k|^4: |u| <= |z_k| |w| where z_k.u = 0."""
+    assert Ball(LINE, THETA, F(0)).zeta_squared == 1800
+    assert Ball(replace(LINE, biases=False), THETA, F(0)).zeta_squared == 18
+
+
+def test_where_sets_are_known() -> None:
+    """The squared loss and delta = 0, whatever is free."""
+    assert lifted(LINE) and lifted(replace(LINE, biases=False))
+    assert not lifted(replace(LINE, delta=F(1))) and not lifted(replace(LINE, logistic=True))
