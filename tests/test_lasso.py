@@ -195,9 +195,9 @@ def test_csv_and_the_command_solution():
     assert ran.code == 0, ran.err
     page = Page(Path("w.html").read_text())
     assert "These coefficients are not optimal" in page.prose and "solution-optimal" in page.prose
-    assert "group given optimal largest difference" in page.prose and "1 2.5 3 5.0e-1" in page.prose
+    assert "group given optimal largest difference" in page.prose and "1 2.5 3 0.5" in page.prose
     assert ran.out.startswith("These coefficients are not optimal")
-    assert any(line.split() == ["1", "2.5", "3", "5.0e-1"] for line in ran.out.splitlines())
+    assert any(line.split() == ["1", "2.5", "3", "0.50"] for line in ran.out.splitlines())
     for name in ("w.solution.cert.json", "w.solution.optimum.cert.json"):
         command = f"python -m verify {name} --data w.solution.problem.json"
         assert f"re-check it  {command}" in ran.out.splitlines() and command in page.prose

@@ -35,7 +35,7 @@ from verify.patterns import Patterns
 from verify.polynomials import at_least, at_most, bernstein, never_negative
 from verify.problem import OBJECTIVE, Problem, read_problem
 from verify.roots import can_vanish, sign_of_sum
-from verify.rules import plain
+from verify.rules import cover_set, optimal_set, plain
 from verify.rules.jump import Beside, check_beside, series
 from verify.rules.min_norm import check_min_norm
 from verify.rules.one_neuron import OneNeuron, check_one_neuron
@@ -455,11 +455,12 @@ def test_problems(text: dict[str, Any], said: str | None) -> None:
 
 @pytest.mark.parametrize("change", [{}, {"delta": Fraction(1)}, {"logistic": True}, {"free": ("skip",)}])
 def test_plain_problems(change: dict[str, Any]) -> None:
-    """A variant is not plain; free columns are a lift, free biases are none."""
+    """A variant is not plain; free columns are a lift; with free biases sets are proved over a cover alone."""
     one = replace(Problem("relu", Fraction(1), ((Fraction(1),),), vec(1)), **change)
     assert plain(one) == (not change)
     assert lifted(one) == (not change or "free" in change)
-    assert not lifted(replace(one, biases=True))
+    free = replace(one, biases=True)
+    assert not optimal_set.RULE.applies(free) and cover_set.RULE.applies(free) == optimal_set.RULE.applies(one)
 
 
 def test_a_refutation_has_no_data() -> None:
