@@ -37,7 +37,8 @@ def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
                 raise entry.reject("a class: the piece is not out for the whole ball")
             continue
         found = checked(ball, cover, i, tie, entry)
-        if classes.setdefault(found.key, found).B != found.B:
+        first = classes.setdefault(found.key, found)
+        if first.B != found.B or (problem.biases and bool(first.kinks) != bool(found.kinks)):
             raise entry.reject("the same v as the class before it with this sign and pattern")
         if found.face is not None and found.face.idle:  # on this side it may cost nothing to leave the face
             classes[found.key] = found

@@ -13,7 +13,9 @@ import pytest
 from flint import fmpq_mat
 
 import verify
-from tests.verify.build.free_terms import bent, level, linear
+from tests.verify.build.free_terms import bent, level, linear, streams
+from tests.verify.build.plain import OBJECTIVE, certificate
+from tests.verify.cover.plant import one_class, tie
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.ball import Ball, Class
@@ -41,6 +43,40 @@ def test_sets_made_by_hand(make: Any, verdict: str) -> None:
     assert {line.under for line in report.lines} == {"with these terms free of penalty: output-bias, biases"}
     convex = [line.proved for line in report.lines if line.claim == "convex-unique"]
     assert all("that of a block without weights costs nothing" in said for said in convex)
+
+
+def on_five_points(order: list[int]) -> bytes:
+    """lambda = 4: 2 (x - 3/2)_+ + 1 is optimal, and its bias in an interval. A set of other classes, which are on at
+    x > 0: one with a kink at x = 0, where no leaf is, and one without kinks; both have the same B."""
+    depths = [0, 0, 0, 200, 200, 0, 200, 200, 0, 0, 200, 200, 0, 200, 200]
+    own = [0, 0, 0, 200, 203, 0, 203, 203, *depths[8:]]
+    which = order.index(1)
+    proof = {
+        "basis": ["1 0", "0 1"],
+        "margin": 1,
+        "ties": [[tie("+", "1 0", "2"), tie("+", "2 -3", "")][i] for i in order],
+    }
+    proof |= {"+": streams([*depths, *own], [which] * 3, [0] * 14), "-": streams([*depths, *depths], [], [0] * 14)}
+    classes = [[one_class("+", "00111", [1]), one_class("+", "00111", [])][i] for i in order]
+    problem = {"model": "relu", "objective": OBJECTIVE, "lambda": "4", "y": "3/2 3/2 0 0 8", "free": ["biases"]}
+    facts = {
+        "primal": {"neurons": [{"sign": "+", "w": "2 -3", "norm": "2"}], "free": "1"},
+        "cover": {"theta": "1/2 1/2 -1 -2 2", "proof": proof},
+        "value": {"lower": "51/4", "upper": "51/4", "gap": "0"},
+        "fit": {"center": "1 1 1 2 6", "radius_squared": "0"},
+        "cover_set": {"lift": ["1 1 1 1 1"], "classes": classes, "masses": "1/2", "split": "", "forced": ""},
+    }
+    raw = b"x,y\n-4,3/2\n0,3/2\n1,0\n2,0\n4,8\n"
+    tree = certificate(problem | {"Z": [f"{x} 1" for x in (-4, 0, 1, 2, 4)]}, facts, raw, bias=True, target=1)
+    return json.dumps(tree | {"claims": [{"claim": "p-unique", "verdict": "PROVED"}]}).encode()
+
+
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_a_level_class_is_not_hidden_behind_one_with_a_kink(order: list[int]) -> None:
+    """With x_c = 0 at the kink both have the same B, but only one of them fixes its bias; it was taken for both, and a
+    network that is not unique was proved to be."""
+    with pytest.raises(Rejected, match="the same v as the class before it"):
+        verify.check(on_five_points(order))
 
 
 def test_nothing_is_said_of_single_neurons_where_biases_are_level() -> None:
