@@ -38,7 +38,7 @@ def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
             continue
         found = checked(ball, cover, i, tie, entry)
         first = classes.setdefault(found.key, found)
-        if first.B != found.B or (problem.biases and bool(first.kinks) != bool(found.kinks)):
+        if first.B != found.B or bool(first.kinks) != bool(found.kinks):  # without kinks a free bias is open
             raise entry.reject("the same v as the class before it with this sign and pattern")
         if found.face is not None and found.face.idle:  # on this side it may cost nothing to leave the face
             classes[found.key] = found
