@@ -6,7 +6,7 @@ solved exactly at theta; its face is read off the exact solution and must be sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -56,13 +56,24 @@ def find_candidates(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> 
             from relu_cert.cover.classes import cover_classes
 
             found = cover_classes(problem, lam, dual.multipliers, ball)
-            distinct = {one.key: one for one in found if one is not None}
-            distinct |= {
-                one.key: one for one in found if one is not None and one.idle
-            }  # of the faces of one neuron the one that proves less
-            return Candidates(tuple(distinct.values()), ties=found)
+            return Candidates(distinct(found), ties=found)
         case _:
             raise Unsettled("the proof of the bound says nothing about single neurons")
+
+
+def distinct(found: Iterable[NeuronClass | None]) -> tuple[NeuronClass, ...]:
+    """One class for each sign and pattern, in the place of the first: of the faces of one neuron the one with idle
+    kinks, which proves less. With and without kinks it is not one neuron: with free biases only a kink fixes its bias.
+    """
+    classes: dict[tuple[Sign, str | None, int | None], NeuronClass] = {}
+    for one in found:
+        if one is None:
+            continue
+        if bool(classes.setdefault(one.key, one).kinks) != bool(one.kinks):
+            raise Unsettled("a neuron that is zero at no row has the pattern of one that is zero at some")
+        if one.idle:
+            classes[one.key] = one
+    return tuple(classes.values())
 
 
 def out_threshold_squared(lam: Fraction, size_squared: Fraction, radius_squared: Fraction) -> Fraction:

@@ -156,7 +156,8 @@ def test_a_full_disk_leaves_no_half_written_file(tmp_path: Path, monkeypatch: py
 
 
 def test_two_campaigns_may_share_a_folder(tmp_path: Path) -> None:
-    """Two processes at the same time: both end at the result of one, and no file is half-written."""
+    """Two processes at the same time: both end at the result of one, and no file is half-written. Which of them finds
+    batches of the other depends on when they start, and so do the times: neither is compared."""
     command = [sys.executable, "-m", "properties", "campaign", "--only", "prop:one-neuron", "--examples", "60"]
     command += ["--batch", "10", "--quiet", "--state"]
 
@@ -167,8 +168,10 @@ def test_two_campaigns_may_share_a_folder(tmp_path: Path) -> None:
     running = [start("both"), start("both"), start("alone")]
     *told, alone = [process.communicate()[0] for process in running]
     assert [process.returncode for process in running] == [0, 0, 0]
-    timeless = [re.sub(r" *[0-9.]+ *$", "", text, flags=re.MULTILINE) for text in (*told, alone)]  # the last column
-    assert timeless[0] == timeless[1] == timeless[2]
+    of_the_run = re.compile(r" {2,}[0-9.]+ *$|[0-9]+ of them from before", flags=re.MULTILINE)
+    said = {re.sub(r"\s+", " ", of_the_run.sub("", text.replace(", \n", ", "))) for text in (*told, alone)}
+    assert len(said) == 1, said
+    assert "Failing instances: 0." in said.pop()
     mine = {name: batch.digests for name, batch in read_batches(tmp_path / "alone").items()}
     assert {name: batch.digests for name, batch in read_batches(tmp_path / "both").items()} == mine
 
