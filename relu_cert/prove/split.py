@@ -23,7 +23,7 @@ from relu_cert.prove.facts import BallSet
 from relu_cert.prove.grid import on_grid
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.unsettled import Unsettled
-from relu_cert.rationals import column, matrix_of, to_fmpq, to_vector
+from relu_cert.rationals import column, matrix_of, nearest_solution, to_fmpq, to_vector
 
 SEEMS_POSITIVE = 1e-7  # relative; a wrong proposal costs time, never a verdict
 
@@ -70,7 +70,10 @@ def _proved(
     """Exact weights near the start, positive on the support by more than the ball moves them."""
     Phi = columns(split_map(lift, plain.groups, outputs.Q, plain.mixed), support)
     goal = column([*plain.masses, *(dot(row, y) for row in lift)])
-    alpha = _exact_near(Phi, goal, [start[a] for a in support])
+    exact = nearest_solution(Phi, to_vector(goal), [Fraction(float(start[a])) for a in support])
+    if exact is None:
+        raise Unsettled("the map that splits the masses is not onto")
+    alpha = on_grid([exact], 256)[0]
     tau = stretch(Phi.transpose())
     if tau <= 0:
         raise Unsettled("the map that splits the masses is not onto, or too near to it")
@@ -123,16 +126,6 @@ def _inside(F: NDArray[np.float64], g: NDArray[np.float64], k: int) -> NDArray[n
             raise Unsettled("the masses cannot be split")
         best += found.x / k
     return best
-
-
-def _exact_near(Phi: fmpq_mat, goal: fmpq_mat, start: Sequence[float]) -> Vector:
-    """The solution of Phi alpha = goal nearest to the start: start + Phi'(Phi Phi')^-1 (goal - Phi start), rounded."""
-    near = column([Fraction(float(x)) for x in start])
-    try:
-        exact = near + Phi.transpose() * (Phi * Phi.transpose()).solve(goal - Phi * near)
-    except ZeroDivisionError:
-        raise Unsettled("the map that splits the masses is not onto") from None
-    return on_grid([to_vector(exact)], 256)[0]
 
 
 def void_part(y: Vector, lift: Matrix, maps: Sequence[ClassMap]) -> Matrix:
