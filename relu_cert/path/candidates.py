@@ -21,14 +21,12 @@ from relu_cert.problem.blocks import correlation
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.candidates import (
-    as_multiplier,
     block_face,
     fine_pieces,
     fine_rows,
     not_out,
     out_threshold_squared,
     piece_lengths,
-    solve_piece,
 )
 from relu_cert.prove.classes import class_map, frobenius_squared
 from relu_cert.prove.facts import (
@@ -39,8 +37,7 @@ from relu_cert.prove.facts import (
     PieceMultipliers,
 )
 from relu_cert.prove.multipliers import project
-from relu_cert.prove.pieces import box
-from relu_cert.prove.projection import shortest
+from relu_cert.prove.pieces import parts_of, solve_piece
 from relu_cert.prove.proposed_faces import exact_face
 from relu_cert.rationals import columns_of
 from relu_cert.solve import FloatProblem, multipliers
@@ -99,9 +96,7 @@ def _require_no_entry(problem: Problem, xi: Sign, s: Sequence[Vector], proposals
     signs = []
     for proposal in proposals:
         for i in np.nonzero(proposal.norm > 1.0 + SURELY)[0].tolist():
-            best = shortest(
-                Z, box(t, proposal.base[i]), [t_k if on else ZERO for t_k, on in zip(t, proposal.base[i], strict=True)]
-            )
+            best = solve_piece(Z, t, proposal.base[i], [x > 0 for x in t])
             one = class_map(problem, exact_face(Z, xi, t, best))
             room = [-x for x in square(one.P * (one.X.transpose() * columns_of(s)))]
             room[0] += 1
@@ -158,7 +153,7 @@ def _relu(
         for base in fine_pieces(network, t, rows, near):
             best = solve_piece(Z, t, base, rows)
             if norm_squared(best.v) < limit:
-                outs[-1].append(as_multiplier(t, base, best))
+                outs[-1].append(PieceMultiplier(*parts_of(t, base, best)))
             else:
                 bases.setdefault((np.array(base) & rows).tobytes(), base)
     t = s_0 if xi > 0 else tuple(-x for x in s_0)

@@ -33,9 +33,9 @@ from relu_cert.path.tube import Refused
 from relu_cert.patterns.pattern_set import Bits
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.candidates import solve_piece
 from relu_cert.prove.classes import class_map, face_conditions
 from relu_cert.prove.facts import NeuronClass
+from relu_cert.prove.pieces import solve_piece
 from relu_cert.prove.proposed_faces import exact_face, neuron_on_face
 from relu_cert.prove.unsettled import Unsettled
 from relu_cert.rationals import column, columns_of, to_vector

@@ -14,7 +14,7 @@ import numpy as np
 
 from relu_cert.cover.evidence import Cover
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows, sqrt_upper
-from relu_cert.patterns.pattern_set import Bits, bit_string
+from relu_cert.patterns.pattern_set import Bits
 from relu_cert.problem.blocks import reaching, widest_squared
 from relu_cert.problem.problem import Block, Network, Problem
 from relu_cert.prove.classes import Ball, frobenius_squared, is_stable, spans
@@ -26,8 +26,8 @@ from relu_cert.prove.facts import (
     PieceMultipliers,
 )
 from relu_cert.prove.multipliers import project
-from relu_cert.prove.pieces import lengths_squared, unique_rows
-from relu_cert.prove.projection import Bounds, ShortestVector, shortest
+from relu_cert.prove.pieces import lengths_squared, parts_of, solve_piece, unique_rows
+from relu_cert.prove.projection import ShortestVector
 from relu_cert.prove.proposed_faces import exact_face, near_face
 from relu_cert.prove.unsettled import Unsettled
 from relu_cert.written import Sign
@@ -141,7 +141,7 @@ def _relu(
     for base in fine_pieces(network, t, fine, near):
         best = solve_piece(network.Z, t, base, fine)
         if norm_squared(best.v) < limit:
-            out.append(as_multiplier(t, base, best))
+            out.append(PieceMultiplier(*parts_of(t, base, best)))
             continue
         neuron = _stable_face(problem, xi, t, best, ball, classes)
         if neuron is None:
@@ -189,22 +189,6 @@ def fine_pieces(network: Network, t: Vector, fine: Bits, near: list[PieceMultipl
     found = np.unpackbits(packed, axis=1, count=network.patterns.n).astype(np.bool_)
     keys = [row.tobytes() for row in packed & coarse]
     return [np.where(fine, row, wanted[key]).tolist() for row, key in zip(found, keys, strict=True)]
-
-
-def solve_piece(Z: Matrix, t: Vector, base: list[bool], fine: Bits) -> ShortestVector:
-    """The shortest Z'm over the box of a fine piece, exactly."""
-    zero = Fraction(0)
-    box = [
-        (Bounds(t_k, None) if on else Bounds(None, zero)) if fixed else Bounds(t_k, zero)
-        for t_k, on, fixed in zip(t, base, fine, strict=True)
-    ]
-    return shortest(Z, box, [t_k if on else zero for t_k, on in zip(t, base, strict=True)])
-
-
-def as_multiplier(t: Vector, base: list[bool], best: ShortestVector) -> PieceMultiplier:
-    start = [t_k if on else Fraction(0) for t_k, on in zip(t, base, strict=True)]
-    rows = tuple(k for k, (a, b) in enumerate(zip(best.m, start, strict=True)) if a != b)
-    return PieceMultiplier(bit_string(base), rows, tuple(best.m[k] for k in rows))
 
 
 def _about(v: Vector) -> str:

@@ -22,6 +22,7 @@ from relu_cert.patterns.pattern_set import Bits, PatternSet, bit_string
 from relu_cert.problem.blocks import correlation
 from relu_cert.problem.blocks import lengths_squared as block_lengths_squared
 from relu_cert.problem.problem import Network, Problem
+from relu_cert.prove.algebraic.linear import Exact
 from relu_cert.prove.facts import BlockMultipliers, Multipliers, PieceMultiplier, PieceMultipliers
 from relu_cert.prove.grid import from_grid, to_grid
 from relu_cert.prove.pieces import clip, exact_multiplier, lengths_squared, restrict
@@ -102,13 +103,14 @@ def block_multipliers(problem: Problem, theta: Vector, lam_squared: Fraction) ->
     return BlockMultipliers.of(problem.blocks, known), max(lengths)
 
 
-def project(c: Vector, K: Matrix, kinks: Sequence[int] = ()) -> tuple[Vector, Vector]:
+def project(c: Exact, K: Matrix, kinks: Sequence[int] = ()) -> tuple[Exact, Exact]:
     """rho >= 0 and v = c - K rho = Proj_C(c) for C = {w : K'w <= 0}, exactly (Moreau); `kinks` guesses rho > 0."""
-    columns = [tuple(-x for x in column) for column in zip(*K, strict=True)]
-    one, zero = Fraction(1), Fraction(0)
-    box = [Bounds(one, one)] + [Bounds(zero, None)] * len(columns)
-    best = shortest([c, *columns], box, [one] + [zero] * len(columns), [1 + k for k in kinks])
-    return best.m[1:], best.v
+    columns = tuple(tuple(-x for x in column) for column in zip(*K, strict=True))
+    if not columns:
+        return (), c
+    zero = c[0] * 0
+    best = shortest(columns, [Bounds(zero, None)] * len(columns), (zero,) * len(columns), kinks, c)
+    return best.m, best.v
 
 
 def scale(s: Fraction, a: Vector) -> Vector:

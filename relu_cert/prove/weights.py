@@ -10,9 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from relu_cert.prove.algebraic.linear import product, reduced, solve
+from relu_cert.prove.algebraic.linear import Exact, product, reduced, solve
 from relu_cert.prove.deepest import deepest
-from relu_cert.prove.facts import Exact
 from relu_cert.rationals import to_fmpq
 
 RANDOM_COSTS = 8

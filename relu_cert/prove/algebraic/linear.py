@@ -7,6 +7,7 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
+Exact = tuple[Any, ...]  # Fractions, or numbers of a field
 Rows = Sequence[Sequence[Any]]
 
 

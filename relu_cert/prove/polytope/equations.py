@@ -10,8 +10,9 @@ from math import ceil
 from flint import fmpq, fmpq_mat, fmpz
 
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
+from relu_cert.prove.algebraic.linear import Exact
 from relu_cert.prove.classes import class_map
-from relu_cert.prove.facts import BallSet, Exact, Exactly, Facts, Unknown
+from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
 from relu_cert.prove.optimal_set import largest_squared
 from relu_cert.prove.polytope.system import System, exact_system
 from relu_cert.prove.split import columns, split_map

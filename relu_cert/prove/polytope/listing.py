@@ -63,7 +63,8 @@ def _most_work(system: System) -> int:
         return MOST_EXACT_WORK if system.exact else MOST_WORK
     entries = [c for x in system.F.entries() for c in x.coefficients()]
     longest = max((max(c.numerator.bit_length(), c.denominator.bit_length()) for c in entries), default=0)
-    return MOST_FIELD_WORK * WORD // (system.g[0].field.degree * max(WORD, longest))
+    degree: int = system.g[0].field.degree
+    return MOST_FIELD_WORK * WORD // (degree * max(WORD, longest))
 
 
 def _short(x: Fraction, system: System) -> Fraction:

@@ -12,9 +12,8 @@ from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from relu_cert.exact import Vector
-from relu_cert.prove.algebraic.linear import matrix, reduced
+from relu_cert.prove.algebraic.linear import Exact, matrix, reduced
 from relu_cert.prove.definite import floats
-from relu_cert.prove.facts import Exact
 from relu_cert.prove.split import columns
 from relu_cert.rationals import to_fmpq, to_fraction
 
