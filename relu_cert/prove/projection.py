@@ -78,6 +78,19 @@ def _shortest(
         m, active = _descend(A, box, m, [*active, entering], c)
 
 
+def shortest_mean(points: Sequence[Vector]) -> tuple[Vector, dict[int, Fraction]]:
+    """The shortest x in the convex hull of points, and their weights > 0 in it.
+
+    For u = s t with sum t = 1 the vector sum u_p (p, 1) - (0, 1) has the squared length s^2 |x|^2 + (s - 1)^2, x the
+    mean with weights t; its least value over s, |x|^2 / (1 + |x|^2), is least where x is the shortest.
+    """
+    zero, one = Fraction(0), Fraction(1)
+    rows, away = tuple((*p, one) for p in points), (*(zero,) * len(points[0]), -one)
+    u = shortest(rows, [Bounds(zero, None)] * len(rows), (zero,) * len(rows), (), away).m
+    mean = {i: u_i / sum(u) for i, u_i in enumerate(u) if u_i}
+    return combine([points[i] for i in mean], list(mean.values())), mean
+
+
 def combine(a: Sequence[Vector], m: Sequence[Fraction]) -> Vector:
     """sum_k m_k a_k"""
     N, q = scaled_rows(a)
