@@ -151,6 +151,6 @@ def _neurons(facts: Facts) -> list[tuple[int, Vector, str]]:
     neurons = []
     for neuron in known.classes:
         one = class_map(facts.problem, neuron)
-        v = to_vector(one.P * (one.X.transpose() * theta))
+        v = to_vector(one.v(theta))
         neurons.append((neuron.sign, tuple(Fraction(neuron.sign) * x for x in v), neuron.pattern or ""))
     return neurons

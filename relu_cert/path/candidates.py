@@ -14,7 +14,7 @@ import numpy as np
 
 from relu_cert.exact import Matrix, Vector, norm_squared
 from relu_cert.path.pieces import path_ends
-from relu_cert.path.polynomial import least, square
+from relu_cert.path.polynomial import least, room
 from relu_cert.path.tube import Refused
 from relu_cert.patterns.pattern_set import Bits, bit_string
 from relu_cert.problem.blocks import correlation
@@ -97,11 +97,9 @@ def _require_no_entry(problem: Problem, xi: Sign, s: Sequence[Vector], proposals
     for proposal in proposals:
         for i in np.nonzero(proposal.norm > 1.0 + SURELY)[0].tolist():
             best = solve_piece(Z, t, proposal.base[i], [x > 0 for x in t])
-            one = class_map(problem, exact_face(Z, xi, t, best))
-            room = [-x for x in square(one.P * (one.X.transpose() * columns_of(s)))]
-            room[0] += 1
-            if least(room) < 0:
-                signs.append(room)
+            left = room(class_map(problem, exact_face(Z, xi, t, best)).v(columns_of(s)))
+            if least(left) < 0:
+                signs.append(left)
     if signs:
         raise Refused("a neuron enters or leaves on the piece", signs)
 
