@@ -101,10 +101,3 @@ def nearest_solution(A: fmpq_mat, b: Sequence[Fraction], aim: Sequence[Fraction]
     R = fmpq_mat(rank, len(aim), [x for row in kept for x in row[:-1]])
     missing = fmpq_mat(rank, 1, [row[-1] for row in kept]) - R * column(aim)
     return to_vector(column(aim) + R.transpose() * (R * R.transpose()).solve(missing)) if rank else tuple(aim)
-
-
-def solve(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> Vector:
-    """The solution of a square, nonsingular system."""
-    left = columns_of(list(zip(*rows, strict=True)))
-    found = left.solve(columns_of([right]))
-    return tuple(to_fraction(found[i, 0]) for i in range(len(right)))

@@ -21,7 +21,7 @@ from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.problem import Patterned, Problem
 from relu_cert.prove.algebraic.field import Number
 from relu_cert.prove.algebraic.linear import Exact, product
-from relu_cert.prove.candidates import not_out, out_threshold_squared, piece_lengths
+from relu_cert.prove.candidates import not_out, out_threshold_squared
 from relu_cert.prove.classes import frobenius_squared
 from relu_cert.prove.facts import (
     AlgebraicSet,
@@ -41,7 +41,7 @@ from relu_cert.prove.facts import (
     Unknown,
 )
 from relu_cert.prove.grid import binary_grid
-from relu_cert.prove.multipliers import Proposals, project, rounded_pieces, scale
+from relu_cert.prove.multipliers import Proposals, piece_lengths, project, rounded, scale
 from relu_cert.prove.pieces import Parts, parts_of, solve_piece
 from relu_cert.prove.value import fit, primal, value
 from relu_cert.prove.weights import one_or_two, vertex
@@ -112,12 +112,12 @@ def exact_facts(
     problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction, r: Vector, proposals: Proposals | None
 ) -> Facts | None:
     """The facts at r* = r with equal primal and dual value, or None if r is not the optimal residual."""
-    rounded = _rounded_multipliers(problem, r, proposals)
+    proposed = _proposed(problem, r, proposals)
     try:
-        found = _tied(_Guess(problem, lam, r, Dual(r, rounded), Fraction(0)))
+        found = _tied(_Guess(problem, lam, r, Dual(r, proposed), Fraction(0)))
     except NotOptimal:
         return None
-    dual = Dual(r, _with_exact(problem, rounded, found))
+    dual = Dual(r, _with_exact(problem, proposed, found))
     target = tuple(to_fmpq(a - b) for a, b in zip(problem.y, r, strict=True))
     outputs = [tuple(map(to_fmpq, t.q)) for t in found.tied]
     first = vertex(outputs, target)
@@ -219,20 +219,19 @@ def merged(patterned: Patterned | None, found: list[Tied]) -> list[Tied]:
     return list(first.values())
 
 
-def _rounded_multipliers(problem: Problem, r: Vector, proposals: Proposals | None) -> Multipliers:
+def _proposed(problem: Problem, r: Vector, proposals: Proposals | None) -> Multipliers:
     """Multipliers at r for every piece, as they are proposed; none for blocks."""
     if problem.network is None or proposals is None:
         return BlockMultipliers.of(problem.blocks, {})
     q = lcm(*(x.denominator for x in r)) * binary_grid(r)
-    sides = (rounded_pieces(problem.network, scale(Fraction(xi), r), q, proposals[xi]) for xi in (1, -1))
-    return PieceMultipliers(*(tuple(piece.multiplier for piece in side) for side in sides))
+    return PieceMultipliers(*(rounded(scale(Fraction(xi), r), q, proposals[xi]) for xi in (1, -1)))
 
 
-def _with_exact(problem: Problem, rounded: Multipliers, found: _Found) -> Multipliers:
+def _with_exact(problem: Problem, proposed: Multipliers, found: _Found) -> Multipliers:
     """The same with those that were found in their places."""
-    if not isinstance(rounded, PieceMultipliers):
+    if not isinstance(proposed, PieceMultipliers):
         return BlockMultipliers.of(problem.blocks, {b: rho for b, rho in found.rhos.items() if any(rho)})
-    sides = ((rounded.plus, found.pieces[1]), (rounded.minus, found.pieces[-1]))
+    sides = ((proposed.plus, found.pieces[1]), (proposed.minus, found.pieces[-1]))
     return PieceMultipliers(
         *(tuple(PieceMultiplier(*new[i]) if i in new else old for i, old in enumerate(side)) for side, new in sides)
     )

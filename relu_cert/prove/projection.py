@@ -37,11 +37,10 @@ class Bounds:
 
 @dataclass(frozen=True)
 class ShortestVector:
-    """The minimiser m, the shortest vector v = c + sum_k m_k a_k, and the rows strictly between their bounds."""
+    """The minimiser m, the shortest vector v = c + sum_k m_k a_k."""
 
     m: Exact
     v: Exact
-    free: tuple[int, ...]
 
 
 def shortest(
@@ -55,16 +54,16 @@ def shortest(
     """
     if all(isinstance(x, Fraction) for x in start):
         sides = [Bounds(*(None if x is None else to_fmpq(x) for x in (b.low, b.high))) for b in box]
-        m, v, active = _shortest(rows_of(a), sides, [to_fmpq(x) for x in start], free, [to_fmpq(x) for x in c])
-        return ShortestVector(tuple(map(to_fraction, m)), tuple(map(to_fraction, v)), tuple(sorted(active)))
-    m, v, active = _shortest(rows_of(a), box, list(start), free, list(c))
-    return ShortestVector(tuple(m), tuple(v), tuple(sorted(active)))
+        m, v = _shortest(rows_of(a), sides, [to_fmpq(x) for x in start], free, [to_fmpq(x) for x in c])
+        return ShortestVector(tuple(map(to_fraction, m)), tuple(map(to_fraction, v)))
+    m, v = _shortest(rows_of(a), box, list(start), free, list(c))
+    return ShortestVector(tuple(m), tuple(v))
 
 
 def _shortest(
     A: fmpq_mat, box: Sequence[Bounds], m: Entries, free: Sequence[int], c: Entries
-) -> tuple[Entries, Entries, list[int]]:
-    """The same for the rows of A: m, v = c + A'm, and the rows off their bounds."""
+) -> tuple[Entries, Entries]:
+    """The same for the rows of A: m and v = c + A'm."""
     active = list[int]()
     for k in free:
         if _rows(A, [*active, k]).rank() > len(active):
@@ -74,7 +73,7 @@ def _shortest(
         v = _sum(A, m, c)
         entering = _steepest(times(A, v), box, m, active)
         if entering is None:
-            return m, v, active
+            return m, v
         m, active = _descend(A, box, m, [*active, entering], c)
 
 

@@ -81,12 +81,6 @@ class BlockOracle:
         """Weights of one block add up; what rounding pushed out of the cone is projected back."""
         return self.inside(add_blocks(neurons))
 
-    def _all(self, r: Floats, enough: float) -> list[_Priced]:
-        if not self.arrays.X:
-            return []
-        correlations = np.split(self._X.T @ r, self._ends)
-        return [self._project(b, c, enough) for b, c in enumerate(correlations)]
-
     def _project(self, b: int, c: Floats, enough: float) -> _Priced:
         """c - K_b rho with the last rho if that is short enough, else the projection of c."""
         K, last = self.arrays.K[b], self._last.get(b)
