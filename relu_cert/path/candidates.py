@@ -36,6 +36,7 @@ from relu_cert.prove.facts import (
     PieceMultiplier,
     PieceMultipliers,
 )
+from relu_cert.prove.grid import binary_grid
 from relu_cert.prove.multipliers import project, rounded
 from relu_cert.prove.pieces import solve_piece
 from relu_cert.prove.proposed_faces import exact_face
@@ -138,7 +139,7 @@ def _relu(
     outs: list[list[PieceMultiplier]] = []
     for end, proposal in zip(ends, proposals, strict=True):
         t = end if xi > 0 else tuple(-x for x in end)
-        pieces = rounded(t, lcm(*(x.denominator for x in t)), proposal)
+        pieces = rounded(t, lcm(*(x.denominator for x in t)) * binary_grid(t), proposal)
         multipliers.append(pieces)
         close = proposal.norm >= float(limit) ** 0.5 - SURELY
         if (rows == np.array([x > 0 for x in t])).all():  # its pieces are fine, and floats know the longer ones
