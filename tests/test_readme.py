@@ -25,12 +25,18 @@ def block_after(mark: str) -> str:
     return re.search(r"```[a-z]*\n(.*?)```", README[README.index(mark) :], re.DOTALL).group(1)
 
 
+def tiny(line: str) -> str:
+    """A line without the digits of numbers below 1e-9."""
+    return re.sub(r"\d\.\de-\d\d+", "tiny", line)
+
+
 @pytest.mark.parametrize("name", ["xor", "iris"])
 def test_the_first_commands_print_what_the_readme_shows(name):
-    """The reports of bundled examples, line by line, but for the place of the installed file."""
+    """The reports of bundled examples, line by line, but for the place of the installed file and the tiny radii, whose
+    digits come from floats."""
     shown = block_after(f"<!-- output: check --example {name} -->").splitlines()
     printed = [line for line in run("check", "--example", name).out.splitlines() if not line.startswith("re-check")]
-    assert printed == shown
+    assert [tiny(line) for line in printed] == [tiny(line) for line in shown]
 
 
 def test_every_claim_is_listed_with_its_statement():
