@@ -89,6 +89,14 @@ def test_gaps_of_the_tables_are_not_below_their_intervals():
         assert F(gap) >= 100 * least, (low, high, gap)
 
 
+def test_the_short_table_is_a_part_of_the_long_one():
+    """At a tenth of lambda_max, some columns."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in README.splitlines()]
+    part = [[row[i] for i in (0, 1, 4, 5, 7, 12, 13, 14)] for row in rows if len(row) == 17 and row[2] == "0.1"]
+    assert [row for row in rows if len(row) == 8 and row[3] in ("cover", "leaders")] == part
+    assert len(part) == 17
+
+
 def test_the_first_screen_is_one_command_and_its_output():
     """What `check --example xor` prints comes right after the command that runs it, and nothing else is before it."""
     assert README.index("<!-- run -->") < README.index("<!-- output: check --example xor -->") < README.index("iris")
