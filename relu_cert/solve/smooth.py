@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,7 +24,7 @@ from scipy.linalg.blas import dsyrk
 
 from relu_cert.solve.blocks import Priced, projected
 from relu_cert.solve.cones import Cones, Projected
-from relu_cert.solve.prepare import BlockArrays
+from relu_cert.solve.prepare import BlockArrays, Numbers
 from relu_cert.solve.solution import Bits, Floats
 
 Kinks = tuple[int, ...]
@@ -91,6 +92,8 @@ def newton(step: Step, r: Floats, small: Callable[[At], float], steps: int, solv
                 break
             length *= 0.5
         else:
+            return at, False
+        if tried.value >= at.value and np.linalg.norm(tried.gradient) >= 0.9 * size:
             return at, False
         at = tried
     return at, False
@@ -178,9 +181,22 @@ class DirectBlocks:
     arrays: BlockArrays
 
     def active(self, r: Floats, enough: float, shift: Floats | float) -> _Several:
-        found = {b: projected(X.T @ r + shift, self.arrays.K[b], enough) for b, X in enumerate(self.arrays.X)}
-        kept = [b for b, one in found.items() if one.norm > enough]
+        c, starts = self._beside.T @ r + shift, self._starts
+        near = np.flatnonzero(np.add.reduceat(c * c, starts) > enough * enough).tolist()
+        parts = np.split(c, starts[1:])
+        found = {b: projected(parts[b], self.arrays.K[b], enough) for b in near}
+        kept = [b for b in near if found[b].norm > enough]
         return _Several(kept, [found[b] for b in kept], np.array([found[b].norm for b in kept]))
+
+    @cached_property
+    def _beside(self) -> Floats:
+        """All blocks side by side."""
+        return np.concatenate(self.arrays.X, axis=1)
+
+    @cached_property
+    def _starts(self) -> Numbers:
+        """Their first columns."""
+        return np.cumsum([0, *(X.shape[1] for X in self.arrays.X[:-1])])
 
     def fit(self, active: _Several, weights: Floats) -> Floats:
         total: Floats = np.zeros(len(self.arrays.X[0]))
