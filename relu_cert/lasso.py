@@ -29,9 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.data.arrays import exact_matrix, exact_number, exact_vector
+from relu_cert.data.dataset import Source
 from relu_cert.data.messages import file_name
 from relu_cert.data.numbers import NumberError, parse_number
-from relu_cert.data.raw import decode, read_bytes
+from relu_cert.data.raw import decode, digest, read_bytes
 from relu_cert.errors import DataError
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.problem import problem_from_json
@@ -103,6 +104,10 @@ class Lasso:
     def raw(self) -> bytes:
         """The bytes of the file of the plain problem."""
         return self.plain_text().encode()
+
+    def source(self, path: str = "problem.json") -> Source:
+        """The file of the plain problem, under its name."""
+        return Source(path, digest(self.raw), "json")
 
     @cached_property
     def plain(self) -> Problem:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from relu_cert.asked import positive
 from relu_cert.checker import recheck_command
-from relu_cert.cli.emit import decide, name_files, stem, write_file
+from relu_cert.cli.emit import decide, name_files, write_file
 from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, read_data
 from relu_cert.errors import UsageError
+from relu_cert.files import beside, stem
 from relu_cert.lasso import Lasso, read_coefficients, read_lasso
 from relu_cert.pipeline import DEFAULT_GAP as OPTIMUM_GAP
 from relu_cert.pipeline import LambdaChoice
@@ -23,8 +24,7 @@ def run(options: argparse.Namespace) -> int:
     example = chosen_example(options)
     path = input_path(options, example)
     target = Path(options.certificate or f"{stem(Path(options.coefficients))}.solution.cert.json")
-    optimum_at = target.with_name(f"{stem(target).removesuffix('.cert')}.optimum.cert.json")
-    problem_at = target.with_name(f"{stem(target).removesuffix('.cert')}.problem.json")
+    optimum_at, problem_at = (beside(target, ending) for ending in (".optimum.cert.json", ".problem.json"))
     decide(
         options,
         {"the problem": path, "the file of the coefficients": options.coefficients},

@@ -7,22 +7,20 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from relu_cert.certificate import certificate, dumps
-from relu_cert.checker import recheck_command
-from relu_cert.claims.claim import Result
-from relu_cert.data.dataset import Dataset, Source
+from relu_cert.data.dataset import Dataset
 from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_constant, free_parts, free_text
-from relu_cert.global_optimum import GlobalOptimum, distance
+from relu_cert.global_optimum import distance
 from relu_cert.interrupt import INTERRUPTED
 from relu_cert.lasso import Lasso
+from relu_cert.network.objective import Interval
 from relu_cert.path.derivatives import Derivatives
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Value
 from relu_cert.report.headline import of_check
 from relu_cert.report.optimal_set import optimal_set_json
-from relu_cert.report.shown import known, picked, plain
+from relu_cert.report.shown import Report, known, picked, plain
 from relu_cert.report.terminal import report, wrapped
 from relu_cert.report.text import (
     at_least,
@@ -45,16 +43,13 @@ ROUGH = Fraction(1, 10**6)  # relative gaps above this are told as what the netw
 SHOWN_GROUPS = 24
 
 
-@dataclass(frozen=True)
-class CheckReport:
+@dataclass(frozen=True, repr=False)
+class CheckReport(Report):
     """One run of `check`."""
 
-    data: Dataset | None
-    source: Source
     facts: Facts
-    results: tuple[Result, ...]
-    certificate_path: Path
-    global_optimum: GlobalOptimum | None = None  # beside a network over some patterns
+    data: Dataset | None = None
+    over_all: CheckReport | str = ""  # beside a network over some patterns: the same over all of them, or why not
     lasso: Lasso | None = None  # the group lasso as it was given, where that is not the plain problem
 
     @property
@@ -62,9 +57,16 @@ class CheckReport:
         """What was found, in a sentence."""
         return of_check(self.facts, self.results)
 
-    def certificate_text(self) -> str:
-        """The certificate file."""
-        return dumps(certificate(self.source, self.facts, self.results))
+    @property
+    def distance(self) -> Interval | None:
+        """How far the optimum over some patterns is above the one over all of them, where both are known."""
+        return distance(self.facts, self.over_all.facts) if isinstance(self.over_all, CheckReport) else None
+
+    def html(self) -> str:
+        """The page of `check`."""
+        from relu_cert.report.html.check import check_page
+
+        return check_page(self)
 
     def to_json(self) -> dict[str, Any]:
         """The object of `check --json`."""
@@ -104,8 +106,7 @@ class CheckReport:
             self.results,
             *(wrapped(line, 4) for line in self._network()),
             "",
-            f"certificate  {self.certificate_path}",
-            f"re-check it  {recheck_command(self.certificate_path, self.source.path)}",
+            *self.certificate_lines,
         )
 
     @property
@@ -178,21 +179,17 @@ class CheckReport:
 
     def _global(self) -> dict[str, Any] | None:
         """Beside a network over some patterns: the optimum over all of them, or why it is not known."""
-        best = self.global_optimum
-        if best is None:
-            return None
-        if best.facts is None:
-            return {"reason": best.reason}
-        value, away = picked(best.facts.value, "lower upper"), distance(self.facts, best.facts)
-        return {"value": value, "distance": away, "certificate": best.certificate_path}
+        best = self.over_all
+        if isinstance(best, str):
+            return {"reason": best} if best else None
+        value = picked(best.facts.value, "lower upper")
+        return {"value": value, "distance": self.distance, "certificate": best.certificate_path}
 
     def _beside(self) -> list[str]:
-        best = self.global_optimum
-        if best is None:
-            return []
-        if best.facts is None:
-            return [f"global       not compared: {best.reason}"]
-        value, away = best.facts.value, distance(self.facts, best.facts)
+        best, away = self.over_all, self.distance
+        if isinstance(best, str) or away is None:
+            return [f"global       not compared: {best}"] if best else []
+        value = best.facts.value
         if away.lower > 0 or away.upper < 0:
             shown = f"{enclosed(away.lower, away.upper, 12)}, proved to {at_most(away.upper - away.lower)}"
         else:

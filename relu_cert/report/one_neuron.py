@@ -7,34 +7,42 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from relu_cert.data.dataset import Dataset
 from relu_cert.path.one_neuron import NeuronBranch, NeuronJump, NeuronPath
+from relu_cert.prove.facts import Facts
 from relu_cert.report.headline import of_one_neuron
-from relu_cert.report.shown import picked, plain
+from relu_cert.report.shown import Report, picked, plain
 from relu_cert.report.terminal import wrapped
 from relu_cert.report.text import decimal, rational
 
 FORMAT, VERSION = "relu_cert one neuron", 1
 
 
-@dataclass(frozen=True)
-class OneNeuronReport:
+@dataclass(frozen=True, repr=False)
+class OneNeuronReport(Report):
     """What `path --one-neuron` found."""
 
-    name: str
+    facts: Facts
     path: NeuronPath
-    certificate: Path
+    data: Dataset
 
     @property
     def headline(self) -> str:
         """What was found, in a sentence."""
         return of_one_neuron(self.path)
 
+    def html(self) -> str:
+        """The page of `path --one-neuron`."""
+        from relu_cert.report.html.path import one_neuron_page
+
+        return one_neuron_page(self)
+
     def to_text(self) -> str:
         """From large lambda to small: each branch, each jump with both minimisers at it."""
         lines = [
             wrapped(self.headline),
             "",
-            f"{self.name}: one neuron v with one feature, exactly; minimise over v and gamma = +-1",
+            f"{Path(self.source.path).name}: one neuron v with one feature, exactly; minimise over v and gamma = +-1",
             "  1/2 sum_k (gamma (x_k v)_+ - y_k)^2 + lambda |v|",
             "",
             f"  lambda >= {rational(self.path.top)}: v = 0",
@@ -49,7 +57,7 @@ class OneNeuronReport:
         count = len(self.path.jumps)
         said = f"{count} jump{'s' * (count != 1)}: the path is not continuous" if count else "no jump"
         wide = "; with enough neurons the fit always moves continuously" * bool(count)
-        return "\n".join([*lines, "", f"{said}{wide}.", "", f"certificate  {self.certificate}"]) + "\n"
+        return "\n".join([*lines, "", f"{said}{wide}.", "", *self.certificate_lines]) + "\n"
 
     def to_json(self) -> dict[str, Any]:
         """One object, all numbers exact."""
@@ -62,7 +70,7 @@ class OneNeuronReport:
                 picked(jump, "lo hi") | {"above": _branch(jump.above), "below": _branch(jump.below)}
                 for jump in self.path.jumps
             ],
-            "certificate": self.certificate,
+            "certificate": self.certificate_path,
         }
         return dict(plain(content))
 

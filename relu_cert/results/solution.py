@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from relu_cert.certificate import certificate, dumps
 from relu_cert.checker import accepted
 from relu_cert.claims.claim import Result, Verdict
-from relu_cert.data.dataset import Source
-from relu_cert.data.raw import digest
 from relu_cert.errors import DataError
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower
 from relu_cert.files import Place, write_files
@@ -48,17 +46,19 @@ NAME = "solution-optimal"
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, repr=False)
 class CertifiedGroupLasso(Certified):
     """What `certify_group_lasso` found: as `Certified`, with the coefficients in the scale that they were asked in."""
 
-    lasso: Lasso | None = None
+    @property
+    def lasso(self) -> Lasso:
+        """The problem as it was given."""
+        if self.report.lasso is None:
+            raise DataError("the problem as it was given is not known.")
+        return self.report.lasso
 
     @cached_property
     def coefficients(self) -> Vector:
         """All coefficients, exactly, one for each column of X."""
-        if self.lasso is None:
-            raise DataError("the problem as it was given is not known.")
         return self.lasso.from_plain((n.block, n.w) for n in self.facts.primal.neurons if n.block is not None)
 
     @property
@@ -69,13 +69,11 @@ class CertifiedGroupLasso(Certified):
     @property
     def intercept_(self) -> float:
         """mean(y - Xw), or 0 where there is no intercept."""
-        return 0.0 if self.lasso is None else float(self.lasso.best_intercept(self.coefficients))
+        return float(self.lasso.best_intercept(self.coefficients))
 
     @property
     def objective(self) -> Interval:
         """The optimal objective in the units of the problem as it was given, enclosed."""
-        if self.lasso is None:
-            return Interval(self.value.lower, self.value.upper)
         return Interval(self.lasso.objective(self.value.lower), self.lasso.objective(self.value.upper))
 
 
@@ -258,9 +256,8 @@ def certified_optimum(
 ) -> CertifiedGroupLasso:
     """The optimum of the plain problem, with its coefficients in the scale that was given."""
     facts = find_facts(lasso.plain, choice, gap, stages, position=False)
-    source = Source("problem.json", digest(lasso.raw), "json")
-    report = CheckReport(None, source, facts, verdicts(facts, claims), Path("problem.cert.json"))
-    return CertifiedGroupLasso(report, lasso.raw, lasso)
+    report = CheckReport(lasso.source(), verdicts(facts, claims), Path("problem.cert.json"), facts, lasso=lasso)
+    return CertifiedGroupLasso(report, lasso.raw)
 
 
 def judged(

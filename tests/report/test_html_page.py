@@ -10,8 +10,7 @@ import pytest
 from relu_cert import certify, examples
 from relu_cert.claims.optimal_set import staircase
 from relu_cert.pipeline import LambdaChoice
-from relu_cert.report.html import check_page
-from relu_cert.report.html.check import MOST_DIGITS
+from relu_cert.report.html.check import MOST_DIGITS, check_page
 from relu_cert.report.html.page import e, fragment, unbroken
 from relu_cert.report.text import rational
 from tests.cli.run import run

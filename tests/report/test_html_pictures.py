@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from relu_cert.pipeline import LambdaChoice
-from relu_cert.report.html import check_page
+from relu_cert.report.html.check import check_page
 from relu_cert.report.html.functions import _affine, _box, _pieces
 from relu_cert.report.html.neurons import _borders, _height, heaviest_first
 from relu_cert.report.html.optimal_set import Shape, shape

@@ -7,12 +7,12 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from relu_cert.claims import decide
 from relu_cert.data.dataset import Dataset
 from relu_cert.exact import sqrt_upper
-from relu_cert.pipeline import verdicts
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.report.explore import Exploration, Row
-from relu_cert.report.html.check import verdict_table
+from relu_cert.report.html.check import verdict_section
 from relu_cert.report.html.functions import curve_figure, curves_figure, plane_figure
 from relu_cert.report.html.optimal_set import MARKS, shadow, shadow_figure, shape
 from relu_cert.report.html.page import (
@@ -47,17 +47,17 @@ WHAT = {
 def explore_page(found: Exploration) -> str:
     """The report of one run of explore, as one HTML page."""
     sections = [
-        Section("verdicts", "Verdicts", (verdict_table(verdicts(found.facts, CLAIMS)),)),
+        verdict_section(decide(found.facts, CLAIMS)),
         Section("networks", "Four optimal networks" if found.known else "The network found", _networks(found)),
         Section("set", "The set of all of them", _pictures(found)),
         Section("functions", "What they say", _functions(found)),
-        Section("verify", "Verify it", _verify(found)),
+        _verify(found),
     ]
     title = f"{Path(found.data.source.path).name}: optimal networks"
     return page(title, _head(found), sections)
 
 
-def _verify(found: Exploration) -> tuple[Element | None, ...]:
+def _verify(found: Exploration) -> Section:
     """The set has a certificate; the errors on other data are floats, and have none."""
     model = "--model gated " * (found.facts.problem.kind == "gated")
     what = "the set of all optimal networks" if found.known else "what is proved of the optimal networks"
