@@ -16,14 +16,13 @@ from relu_cert.leaders.evidence import Leaders
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
 from relu_cert.report.check import CheckReport
-from relu_cert.report.html.functions import curve_figure, neurons_figure, plane_figure, scatter_figure
+from relu_cert.report.html.functions import function_figure, neurons_figure, scatter_figure
 from relu_cert.report.html.neurons import dual_figure, fan_figure, heaviest_first, neuron_name, neurons_chart, strips
 from relu_cert.report.html.optimal_set import shadow, shadow_figure, shape
 from relu_cert.report.html.page import (
     Head,
     Section,
     beside,
-    count,
     e,
     figures,
     fold,
@@ -40,7 +39,7 @@ from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_f
 from relu_cert.report.html.view import view
 from relu_cert.report.optimal_set import optimal_set_view
 from relu_cert.report.terminal import told_once
-from relu_cert.report.text import at_least, at_most, decimal, downwards, entries, one_number, rational, short
+from relu_cert.report.text import at_least, at_most, count, decimal, downwards, entries, one_number, rational, short
 from relu_cert.words import of_groups
 
 SYMBOLS = {Verdict.PROVED: "✓", Verdict.REFUTED: "✗", Verdict.UNDECIDED: "?"}
@@ -151,7 +150,7 @@ def _network(report: CheckReport) -> Section:
     names = report.data.names if report.data else ()
     shown = [neurons_chart(facts, names)]
     if seen is not None:
-        whole = [plane_figure(seen), curve_figure(seen), scatter_figure(seen, optimal=facts.value.reached)]
+        whole = [function_figure(seen), scatter_figure(seen, optimal=facts.value.reached)]
         shown = [*whole, *shown, neurons_figure(seen), fan_figure(seen)]
     body = [figures(*shown)]
     if facts.problem.free:

@@ -13,13 +13,12 @@ from relu_cert.exact import sqrt_upper
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.report.explore import Exploration, Row
 from relu_cert.report.html.check import verdict_section
-from relu_cert.report.html.functions import curve_figure, curves_figure, plane_figure
+from relu_cert.report.html.functions import curves_figure, function_figure, plane_figure
 from relu_cert.report.html.optimal_set import MARKS, shadow, shadow_figure, shape
 from relu_cert.report.html.page import (
     Head,
     Section,
     beside,
-    count,
     e,
     figures,
     page,
@@ -30,7 +29,7 @@ from relu_cert.report.html.page import (
 from relu_cert.report.html.set_figures import set_figures
 from relu_cert.report.html.svg import Frame, padded
 from relu_cert.report.html.view import Floats, View, floats, view_of
-from relu_cert.report.text import decimal, enclosed, rational, short
+from relu_cert.report.text import count, decimal, enclosed, rational, short
 
 CLAIMS = ("optimal", "fit", "p-unique", "optimal-set", "minimal")
 MOST_VERTICES = 2000
@@ -167,7 +166,7 @@ def _functions(found: Exploration) -> tuple[Element | None, ...]:
         return ()
     first = next(iter(views.values()))
     if same_function(found):
-        picture = curve_figure(first) if first.space == "line" else plane_figure(first)
+        picture = function_figure(first)
         return (e("p", SAME) if picture is None else figures(recaptioned(picture, SAME)),)
     if first.space == "line":
         return (figures(curves_figure(views)),)

@@ -16,12 +16,11 @@ from relu_cert.network.claims import STATEMENTS
 from relu_cert.network.compare import network_facts
 from relu_cert.prove.facts import Facts
 from relu_cert.report.html.check import OF_GROUPS, free_sentence, verdict_section
-from relu_cert.report.html.functions import curve_figure, plane_figure
+from relu_cert.report.html.functions import function_figure
 from relu_cert.report.html.neurons import neurons_chart
 from relu_cert.report.html.page import (
     Head,
     Section,
-    count,
     e,
     figures,
     fold,
@@ -34,7 +33,18 @@ from relu_cert.report.html.page import (
 from relu_cert.report.html.svg import Decades, picture
 from relu_cert.report.html.view import view
 from relu_cert.report.network import NetworkReport
-from relu_cert.report.text import at_least, at_most, decimal, entries, one_number, rational, scientific, short, upwards
+from relu_cert.report.text import (
+    at_least,
+    at_most,
+    count,
+    decimal,
+    entries,
+    one_number,
+    rational,
+    scientific,
+    short,
+    upwards,
+)
 
 MOST_NEURONS = 60
 DECADES = 12  # what is nearer to the optimum than so many powers of ten below the farthest has no bar
@@ -153,7 +163,7 @@ def _networks(report: NetworkReport) -> tuple[Element, ...]:
 def _pictures(facts: Facts, report: NetworkReport) -> list[Element | None]:
     seen = view(facts, report.data)
     chart = neurons_chart(facts, report.data.names)
-    return [chart] if seen is None else [plane_figure(seen), curve_figure(seen), chart]
+    return [chart] if seen is None else [function_figure(seen), chart]
 
 
 def _neurons(report: NetworkReport) -> Element:

@@ -10,10 +10,11 @@ import numpy as np
 
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.html.neurons import heaviest_first
-from relu_cert.report.html.page import count, e
-from relu_cert.report.html.svg import WIDTH, Frame, Point, dot, picture
+from relu_cert.report.html.page import e
+from relu_cert.report.html.svg import WIDTH, Frame, Point, dot, tone
 from relu_cert.report.html.view import Floats, drawable, floats
 from relu_cert.report.optimal_set import TiedNeuron, optimal_set_view
+from relu_cert.report.text import count
 
 PARALLEL = 1 - 1e-9  # the cosine of directions that are one
 
@@ -99,7 +100,7 @@ def _sign(facts: Facts, neuron: ExactNeuron | TiedNeuron) -> str:
     """Its colour; a block of a network over some patterns knows its sign."""
     patterned = facts.problem.patterned
     sign = neuron.sign if patterned is None or neuron.block is None else patterned.sign(neuron.block)
-    return "plus" if sign > 0 else "minus"
+    return tone(sign)
 
 
 MOST_VERTICES = 600
@@ -159,8 +160,7 @@ def shadow_figure(seen: Shadow, marked: Mapping[str, Floats] | None = None) -> E
         dots.append(dot((x, y), radius, kind, f"a minimal network of width {width}"))
         if numbered:
             dots.append(e("text", str(width), x=x, y=y + 4, cls=f"inside mid{' least' * (width == least)}"))
-    return picture(
-        frame.height,
+    return frame.picture(
         "The vertex graph of the optimal set",
         _caption(shown, numbered, marks),
         [e("path", d=_segment(at[a], at[b]), cls="edge") for a, b in shown.edges],

@@ -21,7 +21,6 @@ from relu_cert.checker import recheck_command
 from relu_cert.data.dataset import Dataset, Source
 from relu_cert.files import stem
 from relu_cert.report.shown import Report
-from relu_cert.report.text import count as count
 
 _SMALL = re.compile(r"(\d+(?:\.\d+)?e-\d+|--[a-z-]+)")
 Child = Element | str | None
@@ -157,27 +156,22 @@ def unbroken(text: str) -> list[Child]:
 
 def cards(rows: Sequence[tuple[str, str, str]]) -> Element:
     """Numbers, each as (name, number, note)."""
-    return e(
-        "dl", [e("div", e("dt", a), e("dd", b), e("dd", unbroken(c), cls="note")) for a, b, c in rows], cls="cards"
-    )
+    return _terms("cards", [(name, shown, unbroken(note)) for name, shown, note in rows])
 
 
 def files(rows: Sequence[tuple[str, str, str]]) -> Element:
     """The files that a page speaks of, each as (what, name, sha256)."""
-    shown = [
-        e("div", e("dt", what), e("dd", name), e("dd", e("code", digest), cls="note")) for what, name, digest in rows
-    ]
-    return e("dl", shown, cls="files")
+    return _terms("files", [(what, name, [e("code", digest)]) for what, name, digest in rows])
+
+
+def _terms(cls: str, rows: Iterable[tuple[str, str, list[Child]]]) -> Element:
+    """A list of names, what they are, and a note."""
+    return e("dl", [e("div", e("dt", a), e("dd", b), e("dd", note, cls="note")) for a, b, note in rows], cls=cls)
 
 
 def fold(summary: str, *content: Element) -> Element:
     """Content that is shown when it is asked for."""
     return e("details", e("summary", summary), *content)
-
-
-def figure(drawing: Element, caption: str, *more: Element) -> Element:
-    """A picture with its sentence."""
-    return e("figure", drawing, *more, e("figcaption", caption))
 
 
 def recaptioned(picture: Element, caption: str) -> Element:

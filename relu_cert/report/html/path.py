@@ -21,7 +21,6 @@ from relu_cert.report.html.check import verdict_section
 from relu_cert.report.html.page import (
     Head,
     Section,
-    count,
     e,
     figures,
     fold,
@@ -41,11 +40,11 @@ from relu_cert.report.html.path_figures import (
     stretches,
     tracks,
 )
-from relu_cert.report.html.svg import Frame, Point, padded, picture
+from relu_cert.report.html.svg import Frame, Point, padded
 from relu_cert.report.html.view import drawable
 from relu_cert.report.one_neuron import OneNeuronReport, branch_formula
 from relu_cert.report.path import EVENTS, PathReport
-from relu_cert.report.text import at_most, decimal, holds_on, lies_in, rational, short_at_most
+from relu_cert.report.text import at_most, count, decimal, holds_on, lies_in, rational, short_at_most
 
 MOST_LISTED = 200
 
@@ -234,8 +233,7 @@ def weight_figure(found: NeuronPath) -> Element:
         jumps.append(frame.line(pair, "kink"))
         ends += [frame.dot(place, 4.0, "vertex") for place in pair]
     text = "The optimal weight v, exactly: linear on each branch."
-    return picture(
-        frame.height,
+    return frame.picture(
         "The weight of the neuron against lambda",
         text + (" At a jump (circles) both values are optimal." if found.jumps else ""),
         frame.axes("λ", "v"),
@@ -255,8 +253,7 @@ def value_figure(found: NeuronPath, data: Dataset) -> Element:
     frame = Frame(0.0, 1.12 * top, *padded([low, zero]), height=300.0)
     best = [frame.line(_values(b, zero, drawable(hi), drawable(lo)), "set") for b, lo, hi in _spans(found)]
     caption = "The least objective of each branch (sign of v, sign of the output); the lowest is the optimum (violet)."
-    return picture(
-        frame.height,
+    return frame.picture(
         "The value of every branch against lambda",
         caption,
         frame.axes("λ", "objective"),

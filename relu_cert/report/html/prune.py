@@ -13,12 +13,11 @@ from relu_cert.checker import recheck_command
 from relu_cert.claims.claim import Result, Verdict
 from relu_cert.network.approximate import PruningStep
 from relu_cert.report.html.check import verdict_section
-from relu_cert.report.html.functions import curve_figure, plane_figure
+from relu_cert.report.html.functions import function_figure
 from relu_cert.report.html.page import (
     Head,
     Section,
     beside,
-    count,
     data_arguments,
     e,
     figures,
@@ -32,7 +31,7 @@ from relu_cert.report.html.page import (
 from relu_cert.report.html.svg import Frame, labelled, padded, ticks
 from relu_cert.report.html.view import View, floats, view_of
 from relu_cert.report.prune import Pruning
-from relu_cert.report.text import rational, short
+from relu_cert.report.text import count, rational, short
 
 MOST_LISTED = 200
 PICTURES = 6
@@ -114,11 +113,11 @@ def curve(found: Pruning, what: str) -> Element | None:
     widest = len(found.start)
     frame = Frame(-0.3 - 0.02 * widest, widest + 0.3, max(low, 0.0), high, height=290.0)
     across = [(v, str(round(v))) for v, _ in labelled(ticks(0.0, float(widest), 8)) if v == round(v)]
-    lines = []
-    for i, (strategy, steps) in enumerate(ways.items()):
-        points = [(float(step.width), float(getattr(step, what))) for step in steps]
-        cls = f"way w{i}" if i else "way chosen"
-        lines.append(frame.line(points, cls, str(strategy)))
+    classes = [f"way w{i}" if i else "way chosen" for i in range(len(ways))]
+    lines = [
+        frame.line([(float(step.width), float(getattr(step, what))) for step in steps], cls, strategy)
+        for (strategy, steps), cls in zip(ways.items(), classes, strict=True)
+    ]
     first = found.steps[0]
     flat = getattr(first, what)
     free = [frame.line([(float(widest), flat), (float(first.width), flat)], "way free")]
@@ -136,20 +135,8 @@ def curve(found: Pruning, what: str) -> Element | None:
         reversed(lines),
         free if widest > first.width else [],
         dots,
-        _legend(frame, list(ways)),
+        frame.legend(frame.wall - 96, ways, classes) if found.others else [],
     )
-
-
-def _legend(frame: Frame, names: Sequence[str]) -> list[Element]:
-    if len(names) < 2:
-        return []
-    x, y = frame.width - frame.right - 96, frame.top + 14
-    found = []
-    for i, name in enumerate(names):
-        top = y + 16 * i
-        found.append(e("path", d=f"M{x:.1f} {top - 4:.1f}h20", cls=f"way w{i}" if i else "way chosen"))
-        found.append(e("text", str(name), x=x + 26, y=top, cls="label"))
-    return found
 
 
 def _networks(found: Pruning) -> tuple[Element | None, ...]:
@@ -161,7 +148,7 @@ def _networks(found: Pruning) -> tuple[Element | None, ...]:
             seen = _view(found, step)
         except OverflowError:
             return ()
-        picture = plane_figure(seen) if seen.space == "plane" else curve_figure(seen)
+        picture = function_figure(seen)
         if picture is not None:
             planes.append(recaptioned(picture, f"{count(step.width, 'neuron')}: ½|f − y|² = {step.loss:.5g}."))
     return (beside(*planes),)

@@ -12,9 +12,10 @@ from scipy.spatial import ConvexHull, QhullError
 
 from relu_cert.report.html.neurons import Strips
 from relu_cert.report.html.optimal_set import Shape
-from relu_cert.report.html.page import count, e
+from relu_cert.report.html.page import e
 from relu_cert.report.html.svg import WIDTH, Frame, Layer, Point, dot, labelled, path, picture, thinned, ticks, told
 from relu_cert.report.html.view import Floats
+from relu_cert.report.text import count
 
 ROW = 20.0
 MOST_NEURONS = 60
@@ -50,8 +51,7 @@ def ranges_figure(shape: Shape, tiles: Strips) -> Element | None:
     free = int((shape.low <= ZERO * shape.reach).sum())
     text = f"How heavy each of {count(len(shape.names), 'neuron')} can be, over all optimal networks; "
     text += f"{free} of them can be left out, one at a time." if free else "none of them can be left out."
-    return picture(
-        frame.height,
+    return frame.picture(
         "The range of every neuron's size over the optimal set",
         text,
         tiles.heads(),
