@@ -33,7 +33,7 @@ from relu_cert.network.given import given_network, trained_with
 from relu_cert.network.penalty import convert, implied
 from relu_cert.network.penalty import penalty as named_penalty
 from relu_cert.patterns import enumerate_patterns, predict
-from relu_cert.pipeline import DEFAULT_GAP, DEFAULT_MAX_PATTERNS, LambdaChoice, network_problem
+from relu_cert.pipeline import DEFAULT_GAP, DEFAULT_MAX_PATTERNS, network_problem
 from relu_cert.problem import Loss
 from relu_cert.report.explore import Exploration
 from relu_cert.report.patterns import Patterns
@@ -44,7 +44,7 @@ from relu_cert.results.check import Certified
 from relu_cert.results.network import CertifiedNetwork
 from relu_cert.results.path import CertifiedOneNeuron, CertifiedPath
 from relu_cert.results.solution import DEFAULT_GAP as SOLUTION_GAP
-from relu_cert.results.solution import CertifiedGroupLasso, CertifiedSolution, certified_optimum, judged
+from relu_cert.results.solution import CertifiedGroupLasso, CertifiedSolution, certified_solution
 from relu_cert.variants import checked, checked_lasso
 from relu_cert.work import NETWORK_GAP, compared, examined, follow, follow_one_neuron, pruned
 
@@ -268,10 +268,9 @@ def certify_solution(
     given = lasso(X, groups, y, K=K, weights=weights, intercept=free, average=average)
     at = None if isinstance(intercept, bool) else exact_number(intercept)
     coefficients = given_coefficients(w, given.d)
+    size, wanted = positive(lam, "lam"), positive(gap, "gap")
     with Progress(quiet=not progress) as stages:
-        choice = LambdaChoice(value=given.lam(positive(lam, "lam")))
-        optimum = certified_optimum(given, choice, DEFAULT_GAP, stages)
-        return _rechecked(judged(given, optimum, coefficients, at, positive(gap, "gap")), verify, stages)
+        return _rechecked(certified_solution(given, size, coefficients, at, wanted, stages), verify, stages)
 
 
 def certify_network(

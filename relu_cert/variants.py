@@ -128,7 +128,7 @@ def checked(
     listed = listed or "patterns-complete" in asked.named
     problem = network_variant(data, model, variant, stages, max_patterns, listed=listed)
     facts, results = answered(asked, problem, stages, limits)
-    report = CheckReport(data.source, results, target, facts, data)
+    report = CheckReport(data.source, data, results, target, facts)
     if variant.gates is None:
         return report
     limit = min(max_patterns, MOST_WRITTEN_OUT) if variant.delta else max_patterns
@@ -138,7 +138,7 @@ def checked(
     problem = network_variant(data, model, replace(variant, gates=None), stages, max_patterns)
     every = find_facts(problem, LambdaChoice(value=facts.lam), asked.gap, stages, derivatives=Derivatives())
     path = beside(target, ".all-patterns.cert.json")
-    return replace(report, over_all=CheckReport(data.source, verdicts(every), path, every, data))
+    return replace(report, over_all=CheckReport(data.source, data, verdicts(every), path, every))
 
 
 def checked_lasso(
@@ -149,4 +149,4 @@ def checked_lasso(
     if asked.choice.value is not None:
         asked = replace(asked, choice=LambdaChoice(value=given.lam(asked.choice.value)))
     facts, results = answered(asked, problem, stages)
-    return CheckReport(source, results, target, facts, lasso=given)
+    return CheckReport(source, None, results, target, facts, lasso=given)

@@ -106,7 +106,7 @@ def follow(
     results = verdicts(facts, PATH_CLAIMS[problem.unlisted :])
     target = target or Path(source.path).with_suffix(".path.json")
     lost = len(enclosed) - len(kept)
-    return PathReport(source, results, target, facts, largest, found, kept, lost, drawn.all, data)
+    return PathReport(source, data, results, target, facts, largest, found, kept, lost, drawn.all)
 
 
 def follow_one_neuron(
@@ -124,7 +124,7 @@ def follow_one_neuron(
     facts = optimum(problem, LambdaChoice(value=found.top or Fraction(1)), DEFAULT_GAP, stages)
     facts = replace(facts, one_neuron=found)
     results = verdicts(facts, ("patterns-complete", "one-neuron"))
-    return OneNeuronReport(data.source, results, target, facts, found, data)
+    return OneNeuronReport(data.source, data, results, target, facts, found)
 
 
 def examined(
@@ -159,8 +159,8 @@ def examined(
         among = find_facts(own_problem(found.neurons, data.Z, data.y), choice, DEFAULT_GAP, stages)
     comparison = compare(found, facts, among)
     results = network_verdicts(comparison, gap)
-    named = data.source, results, target
-    return NetworkReport(*named, trained, data, conversion, comparison, gap=gap, own_left_out=left_out)
+    told = data.source, data, results, target
+    return NetworkReport(*told, trained, conversion, comparison, gap=gap, own_left_out=left_out)
 
 
 def pruned(

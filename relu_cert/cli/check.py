@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         elif is_problem(path):
             problem, source = read_problem_json(path)
             facts, results = answered(asked, varied(problem, _variant(options, None)), stages)
-            report = CheckReport(source, results, target, facts)
+            report = CheckReport(source, None, results, target, facts)
         else:
             options.bias = options.bias or "biases" in read_free(options.free) or None
             data = read_data(options, example)

@@ -13,10 +13,8 @@ from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_
 from relu_cert.errors import UsageError
 from relu_cert.files import beside, stem
 from relu_cert.lasso import Lasso, read_coefficients, read_lasso
-from relu_cert.pipeline import DEFAULT_GAP as OPTIMUM_GAP
-from relu_cert.pipeline import LambdaChoice
 from relu_cert.report.progress import Progress
-from relu_cert.results.solution import DEFAULT_GAP, certified_optimum, judged
+from relu_cert.results.solution import DEFAULT_GAP, certified_solution
 
 
 def run(options: argparse.Namespace) -> int:
@@ -43,14 +41,13 @@ def run(options: argparse.Namespace) -> int:
     w = read_coefficients(options.coefficients, given.d)
     commands = [recheck_command(file, str(problem_at)) for file in (target, optimum_at)]
     with Progress(quiet=options.quiet) as stages:
-        optimum = certified_optimum(given, LambdaChoice(value=given.lam(lam)), OPTIMUM_GAP, stages)
-        found = judged(given, optimum, w, None, gap)
+        found = certified_solution(given, lam, w, None, gap, stages)
         if not options.no_verify:
             with stages.stage("verify"):
                 found.recheck()
         write_file(target, found.certificate, "--certificate")
-        write_file(optimum_at, optimum.certificate, "--certificate")
-        write_file(problem_at, optimum.raw.decode(), "--certificate")
+        write_file(optimum_at, found.optimum.certificate, "--certificate")
+        write_file(problem_at, found.optimum.raw.decode(), "--certificate")
         if options.html:
             write_file(Path(options.html), found.html(commands), "--html")
     if options.json:

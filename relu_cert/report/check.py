@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
-from relu_cert.data.dataset import Dataset
 from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_constant, free_parts, free_text
@@ -21,7 +19,7 @@ from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Value
 from relu_cert.report.headline import of_check
 from relu_cert.report.optimal_set import optimal_set_json
 from relu_cert.report.shown import Report, known, picked, plain
-from relu_cert.report.terminal import report, wrapped
+from relu_cert.report.terminal import report, shortened, wrapped
 from relu_cert.report.text import (
     at_least,
     at_most,
@@ -48,7 +46,6 @@ class CheckReport(Report):
     """One run of `check`."""
 
     facts: Facts
-    data: Dataset | None = None
     over_all: CheckReport | str = ""  # beside a network over some patterns: the same over all of them, or why not
     lasso: Lasso | None = None  # the group lasso as it was given, where that is not the plain problem
 
@@ -123,19 +120,18 @@ class CheckReport(Report):
         bias = ", the last one the bias" if self.source.bias else ""
         noun = "column" if problem.kind == "cgl" else "feature"
         size = f"n = {count(problem.n, 'point')}, d = {count(self.features, noun)}{bias}"
-        name = "standard input" if self.source.path == STANDARD_INPUT else Path(self.source.path).name
+        name = "standard input" if self.source.path == STANDARD_INPUT else self.name
         lines = [f"{name}: {size}"]
-        model = "gated ReLU" if problem.kind == "gated" else "ReLU"
+        model = f"two layers, {'gated ' * (problem.kind == 'gated')}ReLU"
         if listed:
-            lines.append(f"model        two layers, {model}, all {count(len(listed), 'activation pattern')}")
+            over = f"all {count(len(listed), 'activation pattern')}"
         elif problem.unlisted:
-            lines.append(f"model        two layers, {model}, networks of any width (patterns not listed)")
+            over = "networks of any width (patterns not listed)"
         elif patterned:
-            lines.append(
-                f"model        two layers, {model}, only {count(len(patterned.patterns), 'activation pattern')}"
-            )
+            over = f"only {count(len(patterned.patterns), 'activation pattern')}"
         else:
-            lines.append(f"model        {_lasso(problem)}, {count(len(problem.blocks), 'group')}")
+            model, over = _lasso(problem), count(len(problem.blocks), "group")
+        lines.append(f"model        {model}, {over}")
         if problem.loss == "logistic":
             given = self.data is not None and self.data.y != problem.y
             lines.append(f"loss         logistic, sum log(1 + exp(-y f)){'; the label 0 is y = -1' if given else ''}")
@@ -207,13 +203,12 @@ class CheckReport(Report):
             return self._coefficients()
         everywhere = self.facts.problem.unlisted or self.facts.problem.listed
         only = "" if everywhere else ", over these patterns only"
-        lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * (direction . x)_+"]
-        for neuron in neurons[:SHOWN_NEURONS]:
+        shown = []
+        for neuron in neurons:
             weight, direction = _split(neuron)
-            head = "+" if neuron.sign > 0 else "-"
-            lines.append(f"  {head} {decimal(weight, 8):<14} {entries(direction, 6)}")
-        if len(neurons) > SHOWN_NEURONS:
-            lines.append(f"  ... and {len(neurons) - SHOWN_NEURONS} more (all with --json)")
+            shown.append(f"  {'+' if neuron.sign > 0 else '-'} {decimal(weight, 8):<14} {entries(direction, 6)}")
+        lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * (direction . x)_+"]
+        lines += shortened(shown, SHOWN_NEURONS)
         b2, skip = free_parts(self.facts.problem.free, self.facts.primal.free)
         if free_constant(self.facts.problem.free):
             lines.append(f"  output bias {decimal(b2, 8)}")
@@ -226,18 +221,15 @@ class CheckReport(Report):
         active = sorted(self.facts.primal.neurons, key=lambda neuron: neuron.block or 0)
         total = len(self.facts.problem.blocks)
         rest = f"; the other {total - len(active)} are 0" if total > len(active) else ""
-        lines = [f"coefficients of {count(len(active), 'group')}{rest}"]
-        columns = self.facts.problem.columns
-        for neuron in active[:SHOWN_GROUPS]:
-            w = neuron.w
-            if self.lasso is not None and self.lasso.weights is not None and neuron.block is not None:
-                w = tuple(x / self.lasso.weights[neuron.block] for x in w)
+        columns, shown = self.facts.problem.columns, []
+        for neuron in active:
+            omega = self.lasso.omega[neuron.block or 0] if self.lasso else 1
+            w = [x / omega for x in neuron.w]
             where = columns[neuron.block] if columns and neuron.block is not None else ()
             named = f"column {where[0]}" if len(where) == 1 else f"columns {', '.join(map(str, where[:4]))}"
             more = ", ..." if len(neuron.w) > 4 else ""
-            lines.append(f"  group {neuron.block:<4} {', '.join(decimal(x, 8) for x in w[:4])}{more}   ({named}{more})")
-        if len(active) > SHOWN_GROUPS:
-            lines.append(f"  ... and {len(active) - SHOWN_GROUPS} more (all with --json)")
+            shown.append(f"  group {neuron.block:<4} {', '.join(decimal(x, 8) for x in w[:4])}{more}   ({named}{more})")
+        lines = [f"coefficients of {count(len(active), 'group')}{rest}", *shortened(shown, SHOWN_GROUPS)]
         if self.lasso is not None and self.lasso.intercept:
             every = self.lasso.from_plain((n.block, n.w) for n in active if n.block is not None)
             lines.append(f"  intercept  {decimal(self.lasso.best_intercept(every), 8)}")

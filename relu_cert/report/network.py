@@ -36,8 +36,8 @@ BESIDE_A_NETWORK = ("patterns-complete", "optimal", "fit", "p-unique", "optimal-
 class NetworkReport(Report):
     """One run of `network`: the network as it was read, what was found about it, and where things were written."""
 
-    trained: TrainedNetwork
     data: Dataset
+    trained: TrainedNetwork
     conversion: Conversion
     comparison: Comparison
     written: tuple[tuple[str, Path], ...] = ()
@@ -156,7 +156,7 @@ class NetworkReport(Report):
         yield f"{name}: {count(self.trained.m, 'neuron')}, {count(self.trained.d, 'input')}"
         bias = ", the last one the bias" if self.source.bias else ""
         points = f"n = {count(self.data.n, 'point')}, d = {self.data.d}{bias}"
-        yield f"data         {Path(self.source.path).name}: {points}"
+        yield f"data         {self.name}: {points}"
         yield f"penalty      {self.conversion.text}"
         if text := self.conversion.bias_text(self.trained):
             yield f"biases       {text}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from relu_cert.data.dataset import Dataset
@@ -22,9 +21,9 @@ FORMAT, VERSION = "relu_cert one neuron", 1
 class OneNeuronReport(Report):
     """What `path --one-neuron` found."""
 
+    data: Dataset
     facts: Facts
     path: NeuronPath
-    data: Dataset
 
     @property
     def headline(self) -> str:
@@ -37,23 +36,26 @@ class OneNeuronReport(Report):
 
         return one_neuron_page(self)
 
+    def rows(self) -> list[tuple[str, str, str]]:
+        """From large lambda to small: where it is, v there, and gamma; zero first, then branch by branch."""
+        ends = [rational(self.path.top), *(_at(jump) for jump in self.path.jumps), "0"]
+        found = [(f"lambda >= {ends[0]}", "v = 0", "")]
+        for branch, high, low in zip(self.path.branches, ends, ends[1:], strict=False):
+            found.append((f"{low} < lambda < {high}", f"v = {branch_formula(branch)}", f"gamma = {branch.gamma:+d}"))
+        return found
+
     def to_text(self) -> str:
-        """From large lambda to small: each branch, each jump with both minimisers at it."""
+        """Each branch, each jump with both minimisers at it."""
         lines = [
             wrapped(self.headline),
             "",
-            f"{Path(self.source.path).name}: one neuron v with one feature, exactly; minimise over v and gamma = +-1",
+            f"{self.name}: one neuron v with one feature, exactly; minimise over v and gamma = +-1",
             "  1/2 sum_k (gamma (x_k v)_+ - y_k)^2 + lambda |v|",
             "",
-            f"  lambda >= {rational(self.path.top)}: v = 0",
         ]
-        ends = [rational(self.path.top), *(_at(jump) for jump in self.path.jumps), "0"]
-        for i, branch in enumerate(self.path.branches):
-            lines.append(
-                f"  {ends[i + 1]} < lambda < {ends[i]}: v = {branch_formula(branch)}, gamma = {branch.gamma:+d}"
-            )
-            if i < len(self.path.jumps):
-                lines.append(f"  lambda = {_at(self.path.jumps[i])}: {_jump(self.path.jumps[i])}")
+        for i, (where, *there) in enumerate(self.rows()):
+            lines.append(f"  {where}: {', '.join(filter(None, there))}")
+            lines += [f"  lambda = {_at(jump)}: {_jump(jump)}" for jump in self.path.jumps[max(i - 1, 0) : i]]
         count = len(self.path.jumps)
         said = f"{count} jump{'s' * (count != 1)}: the path is not continuous" if count else "no jump"
         wide = "; with enough neurons the fit always moves continuously" * bool(count)

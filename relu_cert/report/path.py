@@ -7,10 +7,8 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
-from relu_cert.data.dataset import Dataset
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import Sample
 from relu_cert.path.draft import Drafted
@@ -19,7 +17,7 @@ from relu_cert.prove.facts import Facts, LambdaMax
 from relu_cert.report.check import largest_text
 from relu_cert.report.headline import of_path
 from relu_cert.report.shown import Report, known, picked, plain
-from relu_cert.report.terminal import claims_table, rendered, wrapped
+from relu_cert.report.terminal import claims_table, rendered, shortened, wrapped
 from relu_cert.report.text import at_most, count, decimal, holds_on, lies_in
 
 FORMAT, VERSION = "relu_cert path", 1
@@ -37,17 +35,11 @@ class PathReport(Report):
     breakpoints: tuple[Breakpoint, ...]
     lost: int  # events whose ends were not settled
     samples: tuple[Sample, ...]
-    data: Dataset | None = None
 
     @property
     def headline(self) -> str:
         """What was found, in a sentence."""
         return of_path(self.cover, len(self.breakpoints), self.results)
-
-    @property
-    def name(self) -> str:
-        """The name of the file."""
-        return Path(self.source.path).name
 
     def html(self) -> str:
         """The page of `path`."""
@@ -68,9 +60,8 @@ class PathReport(Report):
             wrapped(f"unique, proved, on {unique}; {_sets(cover)}{count(len(cover.gaps), 'gap')}; {enclosed}"),
             "",
         ]
-        lines += [wrapped(f"  {decimal(one.hi, 16):<20} {_told(one)}", 23) for one in self.breakpoints[:SHOWN]]
-        if len(self.breakpoints) > SHOWN:
-            lines.append(f"  ... and {len(self.breakpoints) - SHOWN} more (all with --json)")
+        events = [wrapped(f"  {decimal(one.hi, 16):<20} {_told(one)}", 23) for one in self.breakpoints]
+        lines += shortened(events, SHOWN)
         if self.lost:
             lines.append(f"  {count(self.lost, 'event')} with ends that were not settled")
         lines += [

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from relu_cert.certificate import certificate, dumps
 from relu_cert.checker import recheck_command
 from relu_cert.claims.claim import Result
-from relu_cert.data.dataset import Source
+from relu_cert.data.dataset import Dataset, Source
 from relu_cert.exact import rational
 from relu_cert.prove.facts import Facts
 
@@ -79,9 +79,11 @@ class Shown:
 
 @dataclass(frozen=True, repr=False)
 class Report(Shown):
-    """What a command with a certificate found: the file that was read, the verdicts, and where the certificate goes."""
+    """What a command with a certificate found: the file that was read and what it holds if it is a CSV, the verdicts,
+    and where the certificate goes."""
 
     source: Source
+    data: Dataset | None
     results: tuple[Result, ...]
     certificate_path: Path
 
@@ -90,6 +92,16 @@ class Report(Shown):
         @property
         def facts(self) -> Facts:
             """What was proved."""
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return Path(self.source.path).name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features, as far as they have any."""
+        return self.data.names if self.data else ()
 
     @cached_property
     def certificate_text(self) -> str:

@@ -77,6 +77,12 @@ def told_once(results: Sequence[Result]) -> list[str]:
     return found
 
 
+def shortened(lines: Sequence[str], most: int) -> list[str]:
+    """The first lines, and how many more there are."""
+    more = [f"  ... and {len(lines) - most} more (all with --json)"] if len(lines) > most else []
+    return [*lines[:most], *more]
+
+
 def wrapped(text: str, indent: int = 0) -> str:
     """The text broken at the terminal's width; later lines are indented."""
     lines = wrap(text, columns(), subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False)

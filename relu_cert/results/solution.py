@@ -27,14 +27,15 @@ from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower
 from relu_cert.files import Place, write_files
 from relu_cert.lasso import Lasso
 from relu_cert.network.objective import Interval
-from relu_cert.pipeline import LambdaChoice, Stages, find_facts, verdicts
+from relu_cert.pipeline import DEFAULT_GAP as OPTIMUM_GAP
+from relu_cert.pipeline import LambdaChoice, Request, Stages, verdicts
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.value import HALF, block_neuron, fit, primal, value
-from relu_cert.report.check import CheckReport
 from relu_cert.report.shown import Shown, plain
 from relu_cert.report.terminal import columns, report
 from relu_cert.report.text import about, at_least, at_most, count, decimal, one_number, percent, with_decimal
 from relu_cert.results.check import Certified
+from relu_cert.variants import Variant, checked_lasso
 
 FORMAT, VERSION = "relu_cert solution", 1
 DEFAULT_GAP = Fraction(1, 10**6)
@@ -90,13 +91,17 @@ solution is unique; proved.>
     array([2.  , 1.75])
     """
 
-    lasso: Lasso
     optimum: CertifiedGroupLasso
     given: Vector
     intercept: Fraction
     facts: Facts  # the given coefficients beside the dual point of the optimum
     certificate: str
     gap: Fraction
+
+    @property
+    def lasso(self) -> Lasso:
+        """The problem as it was given."""
+        return self.optimum.lasso
 
     @property
     def objective(self) -> Interval:
@@ -251,24 +256,13 @@ solution is unique; proved.>
         return solution_page(self, commands)
 
 
-def certified_optimum(
-    lasso: Lasso, choice: LambdaChoice, gap: Fraction, stages: Stages, claims: tuple[str, ...] = OF_THE_OPTIMUM
-) -> CertifiedGroupLasso:
-    """The optimum of the plain problem, with its coefficients in the scale that was given."""
-    facts = find_facts(lasso.plain, choice, gap, stages, position=False)
-    report = CheckReport(lasso.source(), verdicts(facts, claims), Path("problem.cert.json"), facts, lasso=lasso)
-    return CertifiedGroupLasso(report, lasso.raw)
-
-
-def judged(
-    lasso: Lasso,
-    optimum: CertifiedGroupLasso,
-    w: Vector,
-    intercept: Fraction | None,
-    gap: Fraction = DEFAULT_GAP,
+def certified_solution(
+    lasso: Lasso, lam: Fraction, w: Vector, intercept: Fraction | None, gap: Fraction, stages: Stages
 ) -> CertifiedSolution:
     """The given coefficients beside the optimum; without an intercept its best value is taken."""
-    best = optimum.facts
+    asked = Request.of(LambdaChoice(value=lam), OPTIMUM_GAP, OF_THE_OPTIMUM)
+    report = checked_lasso(asked, lasso, Variant(), stages, lasso.source(), Path("problem.cert.json"))
+    best = report.facts
     blocks = lasso.to_plain(w)
     for b, (block, entries) in enumerate(zip(best.problem.blocks, blocks, strict=True)):
         if block.K is not None and any(dot(column, entries) > 0 for column in zip(*block.K, strict=True)):
@@ -279,9 +273,9 @@ def judged(
     shown = bounds.relative_gap if bounds.upper else Fraction(0)
     bounds = replace(bounds, gap=max(_rounded_up(shown), Fraction(1, 10**300)))
     facts = Facts(best.problem, best.lam, best.lambda_max, point, best.dual, bounds, fit(point, bounds))
-    text = dumps(certificate(optimum.report.source, facts, verdicts(facts, ("optimal",))))
+    text = dumps(certificate(report.source, facts, verdicts(facts, ("optimal",))))
     at = lasso.best_intercept(w) if intercept is None else intercept
-    return CertifiedSolution(lasso, optimum, w, at, facts, text, gap)
+    return CertifiedSolution(CertifiedGroupLasso(report, lasso.raw), w, at, facts, text, gap)
 
 
 def _rounded_up(x: Fraction) -> Fraction:

@@ -185,7 +185,7 @@ def test_a_path_with_nothing_proved_has_a_page():
     data = read_csv(examples.path("xor"), bias=True)
     problem = relu(data.Z, data.y, enumerate_patterns(data.Z))
     facts = zero_facts(problem, Fraction(10), LARGEST, Fraction(1))
-    report = PathReport(data.source, (), Path("xor.path.json"), facts, LARGEST, nothing, (), 0, (), data)
+    report = PathReport(data.source, data, (), Path("xor.path.json"), facts, LARGEST, nothing, (), 0, ())
     page = Page(report.html())
     assert "too many neurons" in page.prose
     assert "Nothing is proved on the interval" in page.prose and page.drawings() == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from relu_cert.claims import STATEMENTS, Result, Verdict
@@ -60,7 +59,7 @@ def check_page(report: CheckReport) -> str:
         _numbers(report),
         _verify(report),
     ]
-    return page(Path(report.source.path).name, _head(report), sections)
+    return page(report.name, _head(report), sections)
 
 
 def _statements(report: CheckReport) -> dict[str, str]:
@@ -147,8 +146,7 @@ def _variant(facts: Facts) -> str:
 def _network(report: CheckReport) -> Section:
     facts = report.facts
     seen = view(facts, report.data)
-    names = report.data.names if report.data else ()
-    shown = [neurons_chart(facts, names)]
+    shown = [neurons_chart(facts, report.names)]
     if seen is not None:
         whole = [function_figure(seen), scatter_figure(seen, optimal=facts.value.reached)]
         shown = [*whole, *shown, neurons_figure(seen), fan_figure(seen)]
@@ -195,13 +193,12 @@ def _optimal_set(report: CheckReport) -> Section | None:
     text = _set_sentence(facts)
     if not text:
         return None
-    names = report.data.names if report.data else ()
     drawn: list[Element | None] = []
     if (seen := shape(facts)) is not None:
         flat = shadow(seen)
         pair = set_figures(seen) or (() if flat is None else wire_figures(seen))
         graph = None if flat is None else shadow_figure(flat)
-        drawn = [beside(*pair), figures(graph, ranges_figure(seen, strips(facts, names)))]
+        drawn = [beside(*pair), figures(graph, ranges_figure(seen, strips(facts, report.names)))]
     title = "All solutions" if facts.problem.kind == "cgl" else "All optimal networks"
     return Section("optimal-set", title, (e("p", text + _listed_sentence(facts)), *drawn, _staircase(facts)))
 
@@ -235,7 +232,7 @@ def _path(report: CheckReport) -> Section | None:
     facts = report.facts
     if facts.path is None:
         return None
-    return path_section(facts.problem, facts.path.cover, facts.lambda_max, report.data.names if report.data else ())
+    return path_section(facts.problem, facts.path.cover, facts.lambda_max, report.names)
 
 
 def _set_sentence(facts: Facts) -> str:

@@ -72,7 +72,7 @@ def _head(report: NetworkReport) -> Head:
     bias = ", the last one the bias" if data.source.bias else ""
     free = f", {free_text(report.conversion.free)} free of penalty" if report.conversion.free else ""
     text = (
-        f"A trained network of {count(report.trained.m, 'neuron')} on {Path(data.source.path).name} "
+        f"A trained network of {count(report.trained.m, 'neuron')} on {report.name} "
         f"({count(data.n, 'point')}, {count(data.d, 'feature')}{bias}){free}, compared with the global optimum."
     )
     shown = [

@@ -121,7 +121,7 @@ def dual_figure(view: View, tied: Sequence[TiedNeuron] = ()) -> Element | None:
     angles = sorted({*(-pi + tau * i / SAMPLES for i in range(SAMPLES + 1)), *borders})
     heights = [_height(view, a) for a in angles]
     frame = Frame(-180.0, 180.0, *padded([-view.lam, view.lam, *heights], 0.12))
-    marks = [(one.direction, one.sign, 8.0, "ring", "{}: a neuron that ties") for one in tied]
+    marks = [(one.direction, float(one.sign), 8.0, "ring", "{}: a neuron that ties") for one in tied]
     pairs = zip(view.gates, view.slopes, strict=True)
     marks += [(gate, float(gate @ slope), 5.0, "mark", "neuron at {}") for gate, slope in pairs]
     dots = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import log10
-from pathlib import Path
 from xml.etree.ElementTree import Element, tostring
 
 from relu_cert.data.dataset import Dataset
@@ -42,7 +41,7 @@ from relu_cert.report.html.path_figures import (
 )
 from relu_cert.report.html.svg import Frame, Point, padded
 from relu_cert.report.html.view import drawable
-from relu_cert.report.one_neuron import OneNeuronReport, branch_formula
+from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import EVENTS, PathReport
 from relu_cert.report.text import at_most, count, decimal, holds_on, lies_in, rational, short_at_most
 
@@ -103,8 +102,7 @@ def _share(cover: PathPieces) -> str:
 
 
 def _pictures(report: PathReport) -> tuple[Element | None, ...]:
-    names = report.data.names if report.data else ()
-    drawn = path_pictures(report.cover, report.largest, report.samples, names, report.breakpoints)
+    drawn = path_pictures(report.cover, report.largest, report.samples, report.names, report.breakpoints)
     if report.samples and drawn:
         return (figures(*drawn), *_radius(report))
     return (e("p", "Nothing is proved on the interval, or its numbers cannot be drawn.", cls="note"),)
@@ -203,10 +201,10 @@ def one_neuron_page(report: OneNeuronReport) -> str:
     sections = [
         verdict_section(report.results),
         Section("path", "The path", (drawn,)),
-        Section("branches", "Branches and jumps, exactly", (_table(found),)),
+        Section("branches", "Branches and jumps, exactly", (_branches(report),)),
         verify_section(re_derived("the whole path"), [report.recheck], [of_source(report.source)]),
     ]
-    return page(f"{Path(report.source.path).name}: one neuron", _neuron_head(found, data), sections)
+    return page(f"{report.name}: one neuron", _neuron_head(found, data), sections)
 
 
 def _neuron_head(found: NeuronPath, data: Dataset) -> Head:
@@ -276,14 +274,10 @@ def _values(branch: NeuronBranch, zero: float, hi: float, lo: float = 0.0) -> li
     return [(lam, zero - max(0.0, b - lam) ** 2 / (2 * a)) for lam in steps]
 
 
-def _table(found: NeuronPath) -> Element:
-    rows: list[tuple[str, str, str]] = [(f"λ ≥ {rational(found.top)}", "v = 0", "")]
-    ends = [rational(found.top), *(_place(jump.lo, jump.hi) for jump in found.jumps), "0"]
-    for i, branch in enumerate(found.branches):
-        formula = branch_formula(branch).replace("lambda", "λ")
-        rows.append((f"{ends[i + 1]} < λ < {ends[i]}", f"v = {formula}", f"γ = {branch.gamma:+d}"))
+def _branches(report: OneNeuronReport) -> Element:
+    rows = [[_greek(text) for text in row] for row in report.rows()]
     return table(("where", "weight", "output sign"), rows, "compact")
 
 
-def _place(lo: Fraction, hi: Fraction) -> str:
-    return rational(lo) if lo == hi else f"about {decimal((lo + hi) / 2, 14)}"
+def _greek(text: str) -> str:
+    return text.replace("lambda", "λ").replace("gamma", "γ").replace(">=", "≥")
