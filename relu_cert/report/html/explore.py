@@ -14,7 +14,7 @@ from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.report.explore import Exploration, Row
 from relu_cert.report.html.check import verdict_section
 from relu_cert.report.html.functions import curves_figure, function_figure, plane_figure
-from relu_cert.report.html.optimal_set import MARKS, shadow, shadow_figure, shape
+from relu_cert.report.html.optimal_set import MARKS, shadow, shadow_figure, shape, starred, stars
 from relu_cert.report.html.page import (
     Head,
     Section,
@@ -135,18 +135,13 @@ def _errors(found: Exploration) -> Element | None:
     every = np.vstack([points, rows])
     x, y = padded(every[:, 0].tolist()), padded(every[:, 1].tolist())
     frame = Frame(max(0.0, x[0]), x[1], max(0.0, y[0]), y[1], height=330.0)
-    dots = [frame.dot((float(a), float(b)), 3.2, "vertex") for a, b in points]
-    marks = []
-    for i, (row, (a, b)) in enumerate(zip(found.rows, rows, strict=True)):
-        place = {"x": frame.x(float(a)), "y": frame.y(float(b)) + 5}
-        marks.append(e("text", e("title", row.name), MARKS[i], cls=f"star mid m{i}", **place))
-    named = ", ".join(f"{MARKS[i]} {row.name}" for i, row in enumerate(found.rows))
+    names = [row.name for row in found.rows]
     return frame.picture(
         "Errors of the optimal networks on other data",
-        f"The errors of {len(vertices):,} minimal networks (dots) on other data, and of {named}.",
+        f"The errors of {len(vertices):,} minimal networks (dots) on other data, and of {starred(names)}.",
         frame.axes("validation MSE", "test MSE"),
-        dots,
-        marks,
+        [frame.dot((float(a), float(b)), 3.2, "vertex") for a, b in points],
+        stars(frame, names, rows),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
@@ -165,7 +165,7 @@ def shadow_figure(seen: Shadow, marked: Mapping[str, Floats] | None = None) -> E
         _caption(shown, numbered, marks),
         [e("path", d=_segment(at[a], at[b]), cls="edge") for a, b in shown.edges],
         dots,
-        _marks(frame, marks, extra),
+        stars(frame, marks, extra),
     )
 
 
@@ -190,13 +190,19 @@ def _nearest(places: Sequence[Point]) -> float:
     return float(far.min())
 
 
-def _marks(frame: Frame, marks: Mapping[str, Floats], places: Floats) -> list[Element]:
+def stars(frame: Frame, names: Iterable[str], places: Floats) -> list[Element]:
+    """Networks that have a mark of their own."""
     found = []
-    for i, (name, (px, py)) in enumerate(zip(marks, places, strict=True)):
+    for i, (name, (px, py)) in enumerate(zip(names, places, strict=True)):
         x, y = frame.at((float(px), float(py)))
         kind = i % len(MARKS)
         found.append(e("text", e("title", name), MARKS[kind], x=x, y=y + 5, cls=f"star mid m{kind}"))
     return found
+
+
+def starred(names: Iterable[str]) -> str:
+    """The names of these networks, each after its mark."""
+    return ", ".join(f"{MARKS[i % len(MARKS)]} {name}" for i, name in enumerate(names))
 
 
 def _segment(a: Point, b: Point) -> str:
@@ -213,5 +219,4 @@ def _caption(seen: Shape, numbered: bool, marks: Mapping[str, Floats]) -> str:
     else:
         text += " The number is the width;" if numbered else ""
         text += f" {'f' if numbered else 'F'}illed: the narrowest, of width {widths[0]}."
-    named = ", ".join(f"{MARKS[i % len(MARKS)]} {name}" for i, name in enumerate(marks))
-    return text + (f" {named}." if named else "")
+    return text + (f" {starred(marks)}." if marks else "")

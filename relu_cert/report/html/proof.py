@@ -40,7 +40,7 @@ def sphere_figure(view: View, tied: Sequence[TiedNeuron] = ()) -> Element | None
         side = -1.0 if half else 1.0
         parts += [dot((cx, cy), RADIUS, "disc"), *_tints(view, side)]
         parts += [e("path", d=path(arc), cls="border") for z in view.Z if z.any() for arc in _great_circle(z, side)]
-        parts += [dot((cx, cy), RADIUS, "rim"), *_touching(tied, side), *_neurons(view, side)]
+        parts += [dot((cx, cy), RADIUS, "rim"), *_touching(view, tied, side)]
         parts += [e("text", f"{names[2]} {'<' if half else '>'} 0", x=cx, y=14.0, cls="label mid")]
     caption = (
         "Why no network does better: every point of the two discs is a direction u of a neuron, and its tint is "
@@ -116,24 +116,16 @@ def _great_circle(z: Floats, side: float) -> list[list[Point]]:
     return [[_place(level * cos(pi * k / 40) + up * sin(pi * k / 40), side) for k in range(41)]]
 
 
-def _touching(tied: Sequence[TiedNeuron], side: float) -> list[Element]:
-    """A ring at every direction of E; one on the rim is seen on both discs."""
-    found = []
-    for neuron in tied:
-        if neuron.direction[2] * side >= 0:
-            title = "a direction where the tint is full: a neuron that ties"
-            found.append(dot(_place(neuron.direction, side), 8.0, f"ring {tone(neuron.sign)}", title))
-    return found
-
-
-def _neurons(view: View, side: float) -> list[Element]:
-    found = []
+def _touching(view: View, tied: Sequence[TiedNeuron], side: float) -> list[Element]:
+    """A ring at every direction of E, a dot at those of this network; one on the rim is seen on both discs."""
+    title = "a direction where the tint is full: a neuron that ties"
+    marks = [(one.direction, float(one.sign), 8.0, "ring", title) for one in tied]
     for gate, slope in zip(view.gates, view.slopes, strict=True):
         length = float(np.linalg.norm(gate))
-        if length and gate[2] * side >= 0:
-            cls = f"mark {tone(float(gate @ slope))}"
-            found.append(dot(_place(gate / length, side), 5.0, cls, f"neuron of size {length:.6g}"))
-    return found
+        if length:
+            marks.append((gate / length, float(gate @ slope), 5.0, "mark", f"neuron of size {length:.6g}"))
+    shown = [mark for mark in marks if mark[0][2] * side >= 0]
+    return [dot(_place(u, side), radius, f"{kind} {tone(sign)}", title) for u, sign, radius, kind, title in shown]
 
 
 MOST_GROUPS = 200

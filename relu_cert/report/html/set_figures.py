@@ -80,15 +80,10 @@ def _moving(corners: Floats, most: int) -> list[int]:
 
 def _traded(ends: Floats) -> list[int] | None:
     """Two neurons that show most of a segment: best those that trade places."""
-    pairs = [list(pair) for pair in combinations(_moving(ends, 12), 2)]
-    best = max(pairs, key=lambda p: (_trade(ends[:, p]), float(np.ptp(ends[:, p], axis=0).sum())), default=None)
-    return None if best is None else sorted(best)
-
-
-def _trade(ends: Floats) -> bool:
-    """Whether one neuron grows while the other shrinks."""
     step = ends[1] - ends[0]
-    return bool(step[0] * step[1] < 0)
+    pairs = combinations(_moving(ends, 12), 2)
+    best = max(pairs, key=lambda p: (step[p[0]] * step[p[1]] < 0, float(np.abs(step[list(p)]).sum())), default=None)
+    return None if best is None else sorted(best)
 
 
 def _segments(ends: Floats, axes: list[str]) -> tuple[Element, ...]:
