@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 from relu_cert.claims import STATEMENTS, Result, Verdict
 from relu_cert.claims.optimal_set import staircase
 from relu_cert.cover.evidence import Cover
-from relu_cert.exact import sqrt_lower, sqrt_upper
+from relu_cert.exact import rational, sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_parts, free_text
 from relu_cert.leaders.evidence import Leaders
 from relu_cert.problem.problem import Problem
@@ -38,7 +38,7 @@ from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_f
 from relu_cert.report.html.view import view
 from relu_cert.report.optimal_set import optimal_set_view
 from relu_cert.report.terminal import told_once
-from relu_cert.report.text import at_least, at_most, count, decimal, downwards, entries, one_number, rational, short
+from relu_cert.report.text import at_least, at_most, count, decimal, downwards, entries, one_number, short
 from relu_cert.words import of_groups
 
 SYMBOLS = {Verdict.PROVED: "✓", Verdict.REFUTED: "✗", Verdict.UNDECIDED: "?"}

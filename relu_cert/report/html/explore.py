@@ -9,7 +9,7 @@ import numpy as np
 
 from relu_cert.claims import decide
 from relu_cert.data.dataset import Dataset
-from relu_cert.exact import sqrt_upper
+from relu_cert.exact import rational, sqrt_upper
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.report.explore import Exploration, Row
 from relu_cert.report.html.check import verdict_section
@@ -29,7 +29,7 @@ from relu_cert.report.html.page import (
 from relu_cert.report.html.set_figures import set_figures
 from relu_cert.report.html.svg import Frame, padded
 from relu_cert.report.html.view import Floats, View, floats, view_of
-from relu_cert.report.text import count, decimal, enclosed, rational, short
+from relu_cert.report.text import count, decimal, enclosed, short
 
 CLAIMS = ("optimal", "fit", "p-unique", "optimal-set", "minimal")
 MOST_VERTICES = 2000

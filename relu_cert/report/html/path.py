@@ -8,7 +8,7 @@ from math import log10
 from xml.etree.ElementTree import Element, tostring
 
 from relu_cert.data.dataset import Dataset
-from relu_cert.exact import sqrt_upper
+from relu_cert.exact import rational, sqrt_upper
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import Sample, samples
 from relu_cert.path.one_neuron import NeuronBranch, NeuronPath
@@ -43,7 +43,7 @@ from relu_cert.report.html.svg import Frame, Point, padded
 from relu_cert.report.html.view import drawable
 from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import EVENTS, PathReport
-from relu_cert.report.text import at_most, count, decimal, holds_on, lies_in, rational, short_at_most
+from relu_cert.report.text import at_most, count, decimal, holds_on, lies_in, short_at_most
 
 MOST_LISTED = 200
 
