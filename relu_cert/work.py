@@ -47,7 +47,7 @@ from relu_cert.problem.problem import Model, Problem
 from relu_cert.prove.facts import Along, Facts
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.refine_and_prove import propose
-from relu_cert.report.explore import Exploration, Labels, Row
+from relu_cert.report.explore import Exploration, Row
 from relu_cert.report.network import NetworkReport
 from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport
@@ -226,7 +226,7 @@ def _rows(
     facts: Facts, networks: OptimalNetworks, sets: Sequence[Dataset], extreme: Extreme, seed: int
 ) -> tuple[Row, ...]:
     """Min L2, EP, V-MSE and T-MSE; where the optimal networks are not known, the one that was found."""
-    labels = _labels(sets)
+    middle = _between_labels(sets)
     (Zv, yv), (Zt, yt) = ((part.Z, np.array([float(x) for x in part.y])) for part in sets[1:])
     found = {"found": networks.min_norm()}
     if facts.known:
@@ -247,7 +247,7 @@ def _rows(
                 float(facts.lam) ** 2 * float(alpha @ alpha),
                 float(np.mean((networks.outputs(Zv) @ alpha - yv) ** 2)),
                 float(np.mean((on_test - yt) ** 2)),
-                None if labels is None else labels.accuracy(on_test, yt),
+                None if middle is None else float(np.mean((on_test >= middle) == (yt >= middle))),
                 networks.slack(*slacks[name], alpha) if name in slacks else None,
                 tuple(float(a) for a in alpha),
             )
@@ -255,7 +255,7 @@ def _rows(
     return tuple(rows)
 
 
-def _labels(sets: Sequence[Dataset]) -> Labels | None:
-    """The two values of the targets, if there are exactly two."""
+def _between_labels(sets: Sequence[Dataset]) -> float | None:
+    """The middle of the two values of the targets, if there are exactly two: the nearer one is predicted."""
     values: set[Fraction] = {y for data in sets for y in data.y}
-    return Labels(float(min(values)), float(max(values))) if len(values) == 2 else None
+    return (float(min(values)) + float(max(values))) / 2 if len(values) == 2 else None
