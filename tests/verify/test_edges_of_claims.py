@@ -158,7 +158,7 @@ def test_paths_word_for_word() -> None:
     refused(several_on_a_piece, proved(PATH, PATHS), "a jump, a piece")
     part = replace(PATHS, several=Several(F(1), F(2), 4))
     assert said(several_on_a_piece, PATH, part).endswith("form a set of dimension 4 or more")
-    several_ = proved(PATH, PATHS).plus(SET, replace(SETS, dimension=1))
+    several_ = Facts({PATH: PATHS, SET: replace(SETS, dimension=1)})
     for lam in (1, 2, 3):
         assert several_here(replace(RELU, lam=F(lam)), several_, NODE).startswith(f"at lambda = {lam}, in [1, 3], ")
     for outside in (F(999, 1000), F(3001, 1000)):
@@ -331,7 +331,7 @@ def test_bounds_are_told_where_the_gap_is_too_wide() -> None:
     assert (second.proved, second.rule) == ("nothing is claimed", "")
     value = proved(VALUE, SimpleNamespace(lower=F(1), upper=F(5, 2), gap=F(0)))
     assert way(RELU, value, "optimal", "UNDECIDED", NODE) == ("nothing is claimed", "")
-    both = value.plus(PRIMAL, SimpleNamespace(neurons=1))
+    both = Facts({**value.proved, PRIMAL: SimpleNamespace(neurons=1)})
     told = "for lambda = 2 the global minimum lies in [1, 5/2]", "primal, value"
     assert way(RELU, both, "optimal", "UNDECIDED", NODE) == told
 

@@ -379,9 +379,9 @@ def test_two_solutions_or_one() -> None:
 def test_exact_sets_are_of_exact_optima() -> None:
     """upper = lower, so that r* = theta."""
     problem = direct([[1]], None, y=(3,))
-    facts = proved(DUAL, Dual(vec(1), ZERO)).plus(VALUE, Value(F(5, 2), F(5, 2), ZERO))
+    facts = Facts({DUAL: Dual(vec(1), ZERO), VALUE: Value(F(5, 2), F(5, 2), ZERO)})
     node = Node({"solutions": ["2"], "farkas": "0"})
-    assert check_exact_set(problem, facts.plus(MULTIPLIERS, Node([None])), node).exact
+    assert check_exact_set(problem, Facts({**facts.proved, MULTIPLIERS: Node([None])}), node).exact
 
 
 # ------------------------------------------------------------------------------------------------ faces
@@ -470,7 +470,7 @@ def test_faces_in_order() -> None:
     problem = relu([[1, 0], [0, 1]])
     neurons = tuple(Neuron((1, 0), True, True, v=vec(*v), q=vec(0, 0)) for v in ((2, 0), (0, 2)))
     found = OptimalSet(2, 0, 0, 0, system([[1, 1]], [1]), True, neurons)
-    facts = proved(NEURONS, found).plus(DUAL, Dual(vec(2, 2), ZERO))
+    facts = Facts({NEURONS: found, DUAL: Dual(vec(2, 2), ZERO)})
 
     def faces(**more: Any) -> OptimalSet:
         return check_faces(problem, facts, Node({"stable": [None, None], "leaving": [], **more}))[NEURONS]
