@@ -17,7 +17,7 @@ from verify.bounds import column, dual_basis, fraction, identity, matrix, root_a
 from verify.classes import read_class
 from verify.direct import gated, merged, read_direct
 from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
-from verify.field import Field, FieldMatrix, Number, read_field, value
+from verify.field import Field, FieldMatrix, Number, read_field
 from verify.lifted import check_inside
 from verify.masses import check_masses, check_set, of_class, one_sided, shared_masses
 from verify.moving import Along, check_concave
@@ -606,7 +606,6 @@ def test_fields_at_their_edges() -> None:
             else:
                 with pytest.raises(Rejected, match="in at most 4096 bits"):
                     read_field(Node({**fine, **ends}))
-    assert [value([-2, 0, 1], p, q) for p, q in ((1, 1), (3, 2), (7, 5))] == [-1, 1, -1]
 
 
 def test_powers_are_enclosed() -> None:
