@@ -81,7 +81,8 @@ def check_derivatives(problem: Problem, facts: Facts, node: Node) -> Facts:
     r_y = matrix((row.vector(n) for row in parts["r"].array(n)), n)
     alpha_y = matrix((row.vector(n) for row in parts["alpha"].array(k)), n)
     for of_y_j in zip(*(rows(A.transpose()) for A in (r_y, alpha_y, identity(n))), strict=True):
-        within(system.distance(*map(column, of_y_j), Fraction(0)), radius, fields["radius"])
+        dr, da, dy = map(column, of_y_j)
+        within(system.distance(dr, da, dy, Fraction(0)), radius, fields["radius"])
     freedom = n - sum((fraction(r_y[i, i]) for i in range(n)), Fraction(0))
     fields["freedom"].require(fields["freedom"].number() == freedom, f"n - trace dr/dy = {show(freedom)}")
     sure = None
