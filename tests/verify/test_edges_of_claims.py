@@ -166,6 +166,7 @@ def test_paths_word_for_word() -> None:
     part = said(several_on_a_piece, PATH, pieces((0, 3, 0, False), (0, 2, 4, False), (1, 3, 5, False)))
     assert part.startswith("for every lambda in [1, 2], a part of [1, 3], the networks that are optimal")
     assert part.endswith("form a set of dimension 4 or more")
+    assert said(several_on_a_piece, PATH, pieces((1, 3, 1, False))).endswith("dimension 1 or more")
     several_ = Facts({PATH: PATHS, SET: replace(SETS, dimension=1)})
     for lam in (1, 2, 3):
         assert several_here(replace(RELU, lam=F(lam)), several_, NODE).startswith(f"at lambda = {lam}, in [1, 3], ")

@@ -168,6 +168,7 @@ def test_pieces_of_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told((1, 2, one), ("2001/1000", 3, one)) == (False, "")
     assert told((1, 2, one)) == (False, "") and told() == (False, "")
     assert told((1, 2, one), largest=4)[0] and not told((1, 2, one), largest=5)[0]
+    assert told((1, "5/2", one), largest="25/4")[0]
     assert told((1, 2, some), (2, 3, one)) == (True, "")
     assert told((1, 3, one), (1, 2, one))[0]
     assert told(("1/2", 2, many), (2, 5, many)) == (True, "[1, 2]")

@@ -614,6 +614,7 @@ def test_powers_are_enclosed() -> None:
         field = read_field(Node({"polynomial": "-2 0 1", "lo": lo, "hi": hi}))
         one, t = field.powers_of_t(64)
         assert one == (2**64, 2**64) and t[0] ** 2 < 2 * 4**64 < t[1] ** 2 and t[1] - t[0] <= 3
+        assert field.lo**2 < 2 < field.hi**2 and field.hi - field.lo <= F(1, 2**64)
     cubic = read_field(Node({"polynomial": "-2 0 0 1", "lo": "1", "hi": "2"}))
     powers = cubic.powers_of_t(64)
     assert len(powers) == 3 and powers[2][0] ** 3 < 4 * 8**64 < powers[2][1] ** 3 and powers[2][1] - powers[2][0] < 16
