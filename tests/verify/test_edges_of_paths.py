@@ -29,7 +29,7 @@ from verify.rules.jump import Beside, check_farkas, check_jump, kernel, mixed, s
 from verify.rules.path import Frame, Piece, check_path, check_piece, tube
 from verify.rules.value import Dual, Value
 from verify.solutions import OptimalSet
-from verify.text import Node
+from verify.text import Node, Vector
 from verify.ties import Tied
 
 ZERO, ONE = F(0), F(1)
@@ -542,14 +542,20 @@ def test_every_class_of_a_piece_is_checked(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_derivatives_by_lambda_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the derivatives by y there is no number of degrees of freedom, and no SURE."""
+    """Without the derivatives by y there is no number of degrees of freedom, and no SURE; the residual is within the
+    root of 2 (upper - lower), here 2."""
     system = derivatives.Linear([], [], fmpq_mat(1, 0), (), ZERO, ZERO, ONE, ONE)
-    monkeypatch.setattr(derivatives, "read_system", lambda *_: (system, 0))
+
+    def read(problem: Problem, theta: Vector, R: F, *_: Any) -> tuple[derivatives.Linear, int]:
+        assert R == 2
+        return system, 0
+
+    monkeypatch.setattr(derivatives, "read_system", read)
     facts = Facts(
         {
             NEURONS: SimpleNamespace(system=SimpleNamespace(rational=True)),
             DUAL: Dual(vec(1), ZERO),
-            VALUE: Value(ONE, ONE, ZERO),
+            VALUE: Value(ONE, F(3), ZERO),
         }
     )
     node = {"lambda": {"alpha": "", "r": "0"}, "y": None, "radius": "0", "freedom": None, "sure": None}
