@@ -155,18 +155,15 @@ class Prover:
     def _exact(self, trained: Trained) -> Found:
         """The exact finish."""
         data = self.data
-        residual = base = self.given.y
-        moves: Moves = ()
-        neurons: Neurons = ()
-        directions: list[tuple[int, Row]] = []
+        exact: Sequence[Exact] = ()
         if len(trained.V):
             exact = refine(data, *self._start(trained), in_time=self._in_time)
             if self.extra:  # the next neuron that is missing is missing beside these, not beside the trained ones
                 self.trained, self.extra = self._refined(exact), []
-            neurons = tuple((one.xi, one.v) for one in exact)
-            residual = self._residual(neurons)  # not that of refine: a row may be a hair beyond its line
-            base, moves = self._near(residual, neurons)
-            directions = [(one.xi, one.numerators) for one in exact]
+        neurons = tuple((one.xi, one.v) for one in exact)
+        residual = self._residual(neurons)  # not that of refine: a row may be a hair beyond its line
+        base, moves = self._near(residual, neurons)
+        directions = [(one.xi, one.numerators) for one in exact]
         weights = {xi: weights_of(data.lines, base, xi) for xi in (1, -1)}
         ties = known_ties(data, weights, directions)
         while True:

@@ -63,8 +63,6 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
         raise Unsettled(ORTHOGONAL)
     if level and len(independent(lift)) < len(lift):
         raise Unsettled(DEPENDENT)
-    if problem.free and not maps:
-        raise Unsettled("no neuron ties: the free terms alone are optimal")
     groups = superclasses(maps, lift)
     outputs = _outputs(problem, maps, ball)
     firsts = [group[0] for group in groups]
@@ -150,7 +148,9 @@ def _same_kernel(B: fmpq_mat, C: fmpq_mat) -> bool:
 
 def superclasses(maps: Sequence[ClassMap], lift: Matrix) -> tuple[tuple[int, ...], ...]:
     """Classes with equal Pi G Pi, exactly. The value of G at one integer vector tells most of them apart."""
-    n = maps[0].X.nrows() if maps else 0
+    if not maps:
+        return ()
+    n = maps[0].X.nrows()
     probe = projected(lift, fmpq_mat([[fmpq((k * k * 7919 + k * 104729 + 1) % 1009 - 504)] for k in range(n)]))
     found: dict[fmpq, list[tuple[fmpq_mat, list[int]]]] = {}
     for a, one in enumerate(maps):
@@ -182,6 +182,8 @@ def _masses(
     problem: Problem, ball: Ball, lift: Matrix, Q: fmpq_mat, error: Fraction
 ) -> tuple[Fraction, Vector, Fraction]:
     """sigma, the masses and their error: Pi Q* A = Pi (y - r*) with |Q* - Q| <= sqrt(k) error, |r* - theta| <= R."""
+    if not Q.ncols():
+        return Fraction(1), (), Fraction(0)
     A = projected(lift, Q)
     fitted = projected(lift, column([y_k - t_k for y_k, t_k in zip(problem.y, ball.center, strict=True)]))
     epsilon = error * sqrt_upper(Fraction(Q.ncols()), 64)

@@ -90,7 +90,7 @@ def _listed(facts: Facts, system: System, most: int) -> Polytope:
         start = enclosed_start(system)
     work = _field_work(system) if isinstance(system, FieldSystem) else MOST_EXACT_WORK if system.exact else MOST_WORK
     most = min(most, work // max(1, system.rows * len(system.names)))
-    if isinstance(exact, BallSet) and seems_larger(system, start, most):
+    if isinstance(exact, BallSet) and start and seems_larger(system, start, most):
         raise TooManyBases(f"the polytope of optimal weights seems to have more than {most} bases")
     found = walk(system, start, most)
     names = system.names
