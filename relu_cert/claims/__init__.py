@@ -67,7 +67,7 @@ def _qualified(facts: Facts, result: Result) -> Result:
     """Where only some patterns are looked at, every line says so; a group lasso has groups, not neurons."""
     if facts.problem.kind == "cgl":
         return replace(result, detail=of_groups(result.detail))
-    if facts.problem.unlisted and result.verdict is Verdict.UNDECIDED:
+    if facts.covered and result.verdict is Verdict.UNDECIDED:
         return replace(result, detail=f"{result.detail} {advice(facts, result.claim)}".rstrip())
     if not facts.problem.some or "these patterns only" in result.detail:
         return result
@@ -75,7 +75,7 @@ def _qualified(facts: Facts, result: Result) -> Result:
 
 
 def advice(facts: Facts, claim: str) -> str:
-    """What would settle a claim that is undecided where patterns are not listed; empty where nothing is known to."""
+    """What would settle a claim that is undecided where nothing rests on a list; empty where nothing is known to."""
     network = facts.problem.network
     if network is None or (facts.problem.loss == "logistic" and claim != "optimal"):
         return ""

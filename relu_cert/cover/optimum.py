@@ -27,7 +27,7 @@ from relu_cert.cover.build import (
     rounded,
 )
 from relu_cert.cover.engine import Floats
-from relu_cert.cover.evidence import Cover, Rounded, Row, Tie
+from relu_cert.cover.evidence import Cover, Rounded, Tie
 from relu_cert.cover.limits import ENOUGH, Limits, Moment, Tell
 from relu_cert.cover.lines import Weights, frame_of, lines_of, row_space, weights_of
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial

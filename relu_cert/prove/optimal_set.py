@@ -70,7 +70,7 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
     try:
         sigma, masses, error = _masses(problem, ball, lift, columns(outputs.Q, firsts), outputs.error)
     except Unsettled:
-        if problem.unlisted:  # n x n matrices
+        if problem.unlisted or problem.free:  # n x n matrices; and mixed classes have no free terms
             raise
         found = mixtures(
             maps,
@@ -94,10 +94,8 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
         return plain
     if not all(mass > error for mass in masses):
         raise Unsettled("a tied class may have weight zero")
-    if problem.free and not mixed:  # classes of a superclass differ by free terms, and share its mass in any way
+    if problem.free:  # classes of a superclass differ by free terms, and share its mass in any way
         return plain
-    if problem.free:
-        raise Unsettled("the outputs of the tied neurons are dependent beside the free terms")
     proved = with_split(problem.y, plain, maps, outputs)
     return replace(proved, repeated=_repeated(problem, proved))
 
