@@ -10,6 +10,7 @@ from pkgutil import iter_modules
 from relu_cert.claims.claim import CLAIMS, Claim, Result, Verdict, proved
 from relu_cert.cover.limits import ENOUGH, MANY_FEATURES, MOST_DIRECTIONS
 from relu_cert.errors import UsageError
+from relu_cert.free.terms import DEPENDENT
 from relu_cert.interrupt import INTERRUPTED
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
@@ -86,6 +87,8 @@ def advice(facts: Facts, claim: str) -> str:
         return "What would settle it: a smaller --gap."
     if facts.unsettled == MANY_FEATURES:
         return f"What would settle it: at most {MOST_DIRECTIONS} features{less}, or a larger lambda."
+    if facts.unsettled == DEPENDENT:
+        return "What would settle it: fewer free terms."
     if facts.known:
         return ""
     if not facts.value.reached:

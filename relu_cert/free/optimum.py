@@ -23,7 +23,7 @@ from relu_cert.cover.unlisted import DEFAULT_SECONDS
 from relu_cert.exact import Vector, dot, norm_squared
 from relu_cert.free.cover import FreeProver, FreeSetting, free_setting, rounded_coefficients
 from relu_cert.free.listed import listed_dual
-from relu_cert.free.terms import coefficients, combined, outputs, possible, weights_of
+from relu_cert.free.terms import DEPENDENT, coefficients, combined, lift, outputs, possible, weights_of
 from relu_cert.free.train import Task, largest, orthonormal
 from relu_cert.interrupt import INTERRUPTED, interrupted
 from relu_cert.leaders.find import Neuron, find_leaders
@@ -89,7 +89,8 @@ def optimum_with_free_terms(
                 break
     if not found:
         raise Unproved("no bound was found in the time that there is")
-    return max(found, key=lambda facts: (facts.known, facts.value.lower))
+    best = max(found, key=lambda facts: (facts.known, facts.value.lower))
+    return best if best.known else replace(best, optimal_set=found[0].optimal_set)  # why a cover does not know it
 
 
 def _ways(asked: Question, given: FreeSetting | None) -> list[FreeSetting | None]:
@@ -116,15 +117,14 @@ def _facts(asked: Question, given: FreeSetting | None, limits: Limits, until: Un
     bounds = value(problem, lam, point, dual, asked.gap)
     facts = Facts(problem, lam, asked.top, point, dual, bounds, fit(point, bounds), optimal_set=Unknown(reason))
     exact = over_list or (dual is found.covered and found.exact)
-    return _with_set(facts, asked.columns) if single and exact else facts
+    return _with_set(facts, lift(problem.free, asked.network.Z)) if single and exact else facts
 
 
 def _with_set(facts: Facts, columns: tuple[Vector, ...]) -> Facts:
     """The facts with the optimal network, where it is the only one: free columns are a lift of the plain problem, with
     all of R as coefficients."""
     if len(independent(columns)) < len(columns):
-        why = "the free columns depend on each other, and so do their coefficients"
-        return replace(facts, optimal_set=Unknown(why))
+        return replace(facts, optimal_set=Unknown(DEPENDENT))
     try:
         found = optimal_set(facts, columns)
     except Unsettled as why:

@@ -88,9 +88,10 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
     plain = BallSet(lift, *named, groups, sigma, masses, error, (), out=candidates.out, mixed=mixed)
     if has_biases(problem) and not level and not no_linear(facts):
         raise Unsettled(LINEAR)
-    if level:
+    alone = len(groups) == len(maps)
+    if level and (alone or all(mass > error for mass in masses)):
         return replace(plain, level=check_level(facts, plain, maps, outputs, level))
-    if (not lift or problem.free) and len(groups) == len(maps):
+    if alone and (not lift or problem.free):
         return plain
     if not all(mass > error for mass in masses):
         raise Unsettled("a tied class may have weight zero")

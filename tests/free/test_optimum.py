@@ -188,12 +188,36 @@ def test_tiny_data_have_their_optimum(name: str, loss: Any) -> None:
             assert found.headline in found.to_text().replace("\n", " ") and found.html()
 
 
+@pytest.mark.parametrize("free", ["output-bias,skip", "biases,skip"])
+def test_a_constant_twice_is_one(free: str) -> None:
+    """A skip connection on the column of ones has the output bias in it: what is proved of it alone is proved of both,
+    and with free biases as well a neuron may be turned over."""
+    rows, y = drawn(31, 7, 2)
+    found = certify(rows, y, 1, free=free, bias=True)
+    assert found.network.width > 0
+    assert [str(found.claims[name].verdict) for name in ("p-unique", "optimal-set", "minimal")] == [
+        "REFUTED", "PROVED", "PROVED",
+    ]  # fmt: skip
+    if "biases" not in free:
+        alone = certify(rows, y, 1, free="skip", bias=True)
+        assert found.claims == alone.claims
+
+
 def test_free_columns_that_depend_on_each_other() -> None:
-    """A constant twice, by an output bias and a skip connection on the column of ones: no word on uniqueness."""
+    """A feature twice, or one that is constant: its coefficients are not unique, and no word is said on uniqueness."""
     rows, y = drawn(31, 7, 1)
-    found = certify(rows, y, 1, free="output-bias,skip", bias=True)
-    assert str(found.claims["optimal"].verdict) == "PROVED"
-    assert found.claims["p-unique"].detail.startswith("the free columns depend on each other")
+    for more in (rows, [[3]] * 7):
+        found = certify([[*a, *b] for a, b in zip(rows, more, strict=True)], y, 1, free="output-bias,skip")
+        assert str(found.claims["optimal"].verdict) == "PROVED"
+        assert found.claims["p-unique"].detail.startswith("the free columns depend on each other")
+        assert found.claims["p-unique"].detail.endswith("What would settle it: fewer free terms.")
+
+
+def test_a_level_neuron_beside_a_tie_without_weight() -> None:
+    """Two classes differ by free terms, and their weight may be zero: nothing is said of the set. It was, and the
+    checker rejected it."""
+    found = certify([[0], [1], [-2], [-1], [2], [1]], [-2, -4, -2, -1, 5, 0], 1, free="output-bias,biases")
+    assert "may have weight zero" in found.claims["p-unique"].detail
 
 
 @pytest.mark.parametrize("free", COMBINATIONS)
