@@ -77,6 +77,8 @@ def test_the_constant_counts_once() -> None:
     assert replace(with_ones, outputs=(x, ones)).lift == (x, ones)
     assert replace(with_ones, outputs=(ones,)).lift == (ones,)
     assert replace(without, outputs=(ones, ones, x)).lift == (ones, ones, x)
+    three = Problem("relu", F(1), mat([[2, 5, 1], [3, 7, 1]]), vec(0, 0), outputs=(ones, x, vec(5, 7), ones))
+    assert three.lift == three.outputs[1:]
     half = Problem("relu", F(1), mat([[2, 1], [3, 2]]), vec(0, 0), outputs=(ones, x, vec(1, 2)))
     assert half.lift == half.outputs
 
