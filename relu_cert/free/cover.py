@@ -35,6 +35,7 @@ from relu_cert.rationals import first_independent
 
 COEFFICIENT_BITS = 400
 IDLE_BITS = 180  # weights below 2^-180 of the largest are 0: theta has 220
+LONGEST = 2**40  # an entry of the basis, of generators that may have 52 bits
 KINK = 1e-7  # a row nearer than this to a neuron's border is a kink of it
 
 
@@ -143,13 +144,13 @@ def rounded_coefficients(columns: Sequence[Vector], residual: Sequence[Fraction]
 
 
 def free_setting(problem: Problem, network: Network, columns: tuple[Vector, ...], task: Task) -> FreeSetting | None:
-    """The data, prepared; None where there is no cover: with too many features, or zeros only."""
+    """The data, prepared; None where there is no cover: with too many features, too long a basis, or zeros only."""
     if len(network.Z[0]) > MOST_COLUMNS or len(network.Z) > MOST_ROWS:
         return None
     if not any(any(seen_part(problem.free, z)) for z in network.Z):  # no direction has a price
         return None
     given = setting(network.Z, problem.y, biases="biases" in problem.free)
-    if len(given.data.basis) > MOST_DIRECTIONS:
+    if len(given.data.basis) > MOST_DIRECTIONS or any(abs(x) >= LONGEST for v in given.data.basis for x in v):
         return None
     data = given.data
     if problem.loss != "logistic":

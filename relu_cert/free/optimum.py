@@ -42,7 +42,7 @@ from relu_cert.solve.threads import one_thread
 
 GOOD = 1e-5  # a relative gap of a cover that the leaders are not asked to better
 DIGITS = 10**6
-FEW = 7  # directions: with free biases and more of them a list is faster by far than a cover
+FEW = 7  # directions: where there are more, a list is faster by far than a cover
 NORM_BITS = 300
 LOGISTIC = "with free terms and the logistic loss only the optimal value and the fit are proved"
 LEVEL = "a neuron that is zero at no row can be split into several of other free biases"
@@ -67,10 +67,8 @@ def optimum_with_free_terms(
     Z = np.array([[float(x) for x in z] for z in network.Z])
     y = np.array([float(x) for x in problem.y])
     task = Task(Z, y, 1.0, problem.loss == "logistic", Q=orthonormal(B), biases="biases" in problem.free)
-    given = free_setting(problem, network, columns, task)
-    if network.all is not None and task.biases and given is not None and len(given.data.basis) > FEW:
-        given = None
-    if given is not None:
+    ways = _ways(problem, network, free_setting(problem, network, columns, task))
+    if ways[0] is not None:
         compiled()
     until = replace(limits, seconds=DEFAULT_SECONDS if limits.seconds is None else limits.seconds).until
     with one_thread():
@@ -80,9 +78,13 @@ def optimum_with_free_terms(
         task = replace(task, lam=float(lam))
     asked = Question(problem, network, columns, lam, top, task, gap, tell)
     found: list[Facts] = []
-    for way in _ways(asked, given):
+    reasons: list[str] = []
+    for way in ways:
+        if way is not None:
+            compiled()
         tried = _facts(asked, way, replace(limits, seconds=until.left), until)
-        if tried is not None:
+        reasons.append(tried if isinstance(tried, str) else tried.unsettled)
+        if isinstance(tried, Facts):
             found.append(tried)
             value_alone = task.logistic or task.biases  # is what the list can prove
             if interrupted() or tried.known or (value_alone and tried.value.reached):
@@ -90,25 +92,27 @@ def optimum_with_free_terms(
     if not found:
         raise Unproved("no bound was found in the time that there is")
     best = max(found, key=lambda facts: (facts.known, facts.value.lower))
-    return best if best.known else replace(best, optimal_set=found[0].optimal_set)  # why a cover does not know it
+    return best if best.known else replace(best, optimal_set=Unknown(reasons[0]))  # why a cover does not know it
 
 
-def _ways(asked: Question, given: FreeSetting | None) -> list[FreeSetting | None]:
-    """A cover, where there can be one, and without one the list, or the leaders. The list goes first where it proves
-    all that is proved of such a loss."""
-    if asked.network.all is None or given is None:
+def _ways(problem: Problem, network: Network, given: FreeSetting | None) -> list[FreeSetting | None]:
+    """What is tried: a cover, where there can be one, and without it (None) the list, or the leaders. The list goes
+    first where it proves all that is proved of such a loss."""
+    if network.all is None or given is None:
         return [given]
-    return [None, given] if asked.task.logistic else [given, None]
+    if len(given.data.basis) > FEW:
+        return [None]
+    return [None, given] if problem.loss == "logistic" else [given, None]
 
 
-def _facts(asked: Question, given: FreeSetting | None, limits: Limits, until: Until) -> Facts | None:
-    """What is proved in one way, if anything is."""
+def _facts(asked: Question, given: FreeSetting | None, limits: Limits, until: Until) -> Facts | str:
+    """What is proved in one way, or why nothing is."""
     problem, lam, logistic = asked.problem, asked.lam, asked.task.logistic
     found = _found(asked, given, limits)
     point = _point(problem, asked.network, asked.columns, found.neurons, asked.task)
     dual = _dual(asked, found, point, until) if asked.network.all is None or given is None else found.covered
     if dual is None:
-        return None
+        return found.reason
     over_list = isinstance(dual.multipliers, PieceMultipliers)
     single = not (logistic or (over_list and asked.task.biases))
     reason = INTERRUPTED if interrupted() else found.reason if single else LOGISTIC if logistic else BIASES
