@@ -100,6 +100,8 @@ def add_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
     """The facts with the optimal set, where the finish is exact."""
     if found.reason:
         return facts
+    if not found.cover.ties:  # nothing ties: lambda is above lambda_max, which was not proved
+        return replace(facts, optimal_set=Unknown("no neuron ties"))
     reason = ""
     for lift in _lifts(facts.problem, found.theta):
         try:

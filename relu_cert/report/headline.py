@@ -90,8 +90,7 @@ def _network(facts: Facts, said: Said) -> str | None:
     if unique is Verdict.PROVED:
         width = _width(facts)
         if width == 0:
-            alone = "the free terms alone" if facts.problem.free else "the zero network"
-            return f"The best network has no neuron: it is {alone}; proved."
+            return "The best network has no neuron: it is the free terms alone; proved."
         has = "" if width is None else f"; it has {count(width, 'neuron')}"
         return f"The best network is unique (up to the order and splitting of neurons){has}; proved."
     if unique is Verdict.REFUTED:
