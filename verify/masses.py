@@ -29,7 +29,7 @@ def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSe
 
         found = read_mixed(found, fields["mixed"])
     masses, delta = check_masses(found, fields)
-    lift, level = problem.outputs, 0
+    lift, level = problem.lift, 0
     if problem.biases:
         from verify.cover.biases import check_level
 

@@ -27,6 +27,7 @@ from relu_cert.cover.train import Trained
 from relu_cert.cover.unlisted import MOST_COLUMNS, MOST_ROWS
 from relu_cert.exact import Vector, dot, norm_squared, scaled_rows
 from relu_cert.free.terms import coefficients, combined, orthogonal, possible, widest
+from relu_cert.free.terms import weights_of as seen_part
 from relu_cert.free.train import Task
 from relu_cert.leaders.rounding import dual_value
 from relu_cert.problem.problem import Network, Problem
@@ -34,6 +35,7 @@ from relu_cert.rationals import first_independent
 
 COEFFICIENT_BITS = 400
 IDLE_BITS = 180  # weights below 2^-180 of the largest are 0: theta has 220
+LONGEST = 2**40  # an entry of the basis, of generators that may have 52 bits
 KINK = 1e-7  # a row nearer than this to a neuron's border is a kink of it
 
 
@@ -141,17 +143,14 @@ def rounded_coefficients(columns: Sequence[Vector], residual: Sequence[Fraction]
     return rounded(coefficients(columns, residual), COEFFICIENT_BITS)
 
 
-def coverable(network: Network) -> bool:
-    """Whether the data are small enough for a cover."""
-    return len(network.Z[0]) <= MOST_COLUMNS and len(network.Z) <= MOST_ROWS
-
-
 def free_setting(problem: Problem, network: Network, columns: tuple[Vector, ...], task: Task) -> FreeSetting | None:
-    """The data, prepared; None where there is no cover: with too many features."""
-    if not coverable(network):
+    """The data, prepared; None where there is no cover: with too many features, too long a basis, or zeros only."""
+    if len(network.Z[0]) > MOST_COLUMNS or len(network.Z) > MOST_ROWS:
+        return None
+    if not any(any(seen_part(problem.free, z)) for z in network.Z):  # no direction has a price
         return None
     given = setting(network.Z, problem.y, biases="biases" in problem.free)
-    if not 0 < len(given.data.basis) <= MOST_DIRECTIONS:
+    if len(given.data.basis) > MOST_DIRECTIONS or any(abs(x) >= LONGEST for v in given.data.basis for x in v):
         return None
     data = given.data
     if problem.loss != "logistic":

@@ -21,6 +21,7 @@ from relu_cert.rationals import column, first_independent, matrix_of, to_vector
 
 FREE = ("output-bias", "biases", "skip")
 Free = tuple[str, ...]
+DEPENDENT = "the free columns depend on each other, and so do their coefficients"
 WORDS = {"output-bias": "an output bias", "biases": "biases of the first layer", "skip": "a skip connection"}
 
 
@@ -58,6 +59,12 @@ def outputs(free: Free, Z: Matrix) -> tuple[Vector, ...]:
     ones = (Fraction(1),) * len(Z)
     constant = (ones,) if free_constant(free) else ()
     return (*constant, *(zip(*Z, strict=True) if "skip" in free else ()))
+
+
+def lift(free: Free, Z: Matrix) -> tuple[Vector, ...]:
+    """The same columns, the constant once: a skip connection has it, too, where the last column of Z is ones."""
+    columns = outputs(free, Z)
+    return columns[len(columns) > len(Z[0]) and all(z[-1] == 1 for z in Z) :]
 
 
 def free_parts(free: Free, c: Vector) -> tuple[Fraction, Vector]:

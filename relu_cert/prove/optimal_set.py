@@ -63,8 +63,6 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
         raise Unsettled(ORTHOGONAL)
     if level and len(independent(lift)) < len(lift):
         raise Unsettled(DEPENDENT)
-    if problem.free and not maps:
-        raise Unsettled("no neuron ties: the free terms alone are optimal")
     groups = superclasses(maps, lift)
     outputs = _outputs(problem, maps, ball)
     firsts = [group[0] for group in groups]
@@ -72,7 +70,7 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
     try:
         sigma, masses, error = _masses(problem, ball, lift, columns(outputs.Q, firsts), outputs.error)
     except Unsettled:
-        if problem.unlisted:  # n x n matrices
+        if problem.unlisted or problem.free:  # n x n matrices; and mixed classes have no free terms
             raise
         found = mixtures(
             maps,
@@ -90,16 +88,15 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
     plain = BallSet(lift, *named, groups, sigma, masses, error, (), out=candidates.out, mixed=mixed)
     if has_biases(problem) and not level and not no_linear(facts):
         raise Unsettled(LINEAR)
-    if level:
+    alone = len(groups) == len(maps)
+    if level and (alone or all(mass > error for mass in masses)):
         return replace(plain, level=check_level(facts, plain, maps, outputs, level))
-    if (not lift or problem.free) and len(groups) == len(maps):
+    if alone and (not lift or problem.free):
         return plain
     if not all(mass > error for mass in masses):
         raise Unsettled("a tied class may have weight zero")
-    if problem.free and not mixed:  # classes of a superclass differ by free terms, and share its mass in any way
+    if problem.free:  # classes of a superclass differ by free terms, and share its mass in any way
         return plain
-    if problem.free:
-        raise Unsettled("the outputs of the tied neurons are dependent beside the free terms")
     proved = with_split(problem.y, plain, maps, outputs)
     return replace(proved, repeated=_repeated(problem, proved))
 
@@ -184,6 +181,8 @@ def _masses(
     problem: Problem, ball: Ball, lift: Matrix, Q: fmpq_mat, error: Fraction
 ) -> tuple[Fraction, Vector, Fraction]:
     """sigma, the masses and their error: Pi Q* A = Pi (y - r*) with |Q* - Q| <= sqrt(k) error, |r* - theta| <= R."""
+    if not Q.ncols():
+        return Fraction(1), (), Fraction(0)
     A = projected(lift, Q)
     fitted = projected(lift, column([y_k - t_k for y_k, t_k in zip(problem.y, ball.center, strict=True)]))
     epsilon = error * sqrt_upper(Fraction(Q.ncols()), 64)

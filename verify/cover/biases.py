@@ -44,7 +44,7 @@ def check_level(found: Candidates, masses: Vector, delta: Fraction, fields: Fiel
     bent = [a for a in level if keys[a][1] + 1 < 1 << problem.n]
     slope = length(of_weights(ball.Z).transpose() * theta) + root_above(ball.zeta_squared) * ball.R
     fields["classes"].require(level != bent or slope < problem.lam, "a linear class, or no linear neuron that ties")
-    lift = (*problem.outputs, *(tuple(Fraction(keys[a][1] >> k & 1) for k in range(problem.n)) for a in bent))
+    lift = (*problem.lift, *(tuple(Fraction(keys[a][1] >> k & 1) for k in range(problem.n)) for a in bent))
     if not level or found.lift != lift:
         return lift, 0
     mass_of = {group[0]: mass for group, mass in zip(found.members, masses, strict=True)}
@@ -55,7 +55,7 @@ def check_level(found: Candidates, masses: Vector, delta: Fraction, fields: Fiel
         rest -= found.outputs[a] * rational(mass)
     sizes = sum((length(found.outputs[a]) for a in mass_of), Fraction(0))
     missed = delta * sizes + (sum(map(abs, masses)) + len(masses) * delta) * found.moved
-    for j, a in enumerate(bent, len(problem.outputs)):
+    for j, a in enumerate(bent, len(problem.lift)):
         (xi, D), W_j = keys[a], fmpq_mat([found.W.tolist()[j]])
         b = xi * fraction((W_j * rest)[0, 0]) / mass_of[a]
         off = (length(W_j) * missed + abs(b) * delta) / (mass_of[a] - delta)
