@@ -34,7 +34,7 @@ from relu_cert.problem.problem import Network, Problem
 from relu_cert.rationals import first_independent
 
 COEFFICIENT_BITS = 400
-IDLE_BITS = 180  # weights below 2^-180 of the largest are 0: theta has 220
+IDLE_BITS, FLOAT_IDLE_BITS = 180, 40  # weights below this part of the largest are 0: theta has 220 digits, or 53
 LONGEST = 2**40  # an entry of the basis, of generators that may have 52 bits
 KINK = 1e-7  # a row nearer than this to a neuron's border is a kink of it
 
@@ -89,10 +89,10 @@ class FreeProver(LogisticProver):
         base = orthogonal((*self.given.columns, *self._exactly_level(neurons, idle)), cleared, rows)
         return base, moves_between(digits, base)
 
-    def _idle(self, theta: Vector) -> frozenset[int]:
+    def _idle(self, theta: Vector, bits: int = IDLE_BITS) -> frozenset[int]:
         """The rows of lines that have no weight, up to the last digits of theta."""
         weights = weights_of(self.data.lines, theta, 1)
-        nothing = Fraction(weights.unit * max(map(abs, self.data.lines.multiple), default=0), 1 << IDLE_BITS)
+        nothing = Fraction(weights.unit * max(map(abs, self.data.lines.multiple), default=0), 1 << bits)
         size = max(map(abs, theta), default=Fraction(0)) / self.data.lines.scale
         idle = {c for c, w in enumerate(weights.w) if abs(w) <= nothing * size}
         rows: dict[int, list[int]] = {}
@@ -115,11 +115,14 @@ class FreeProver(LogisticProver):
         return longer * super()._radius_squared(neurons, residual, theta)
 
     def _base(self, trained: Trained) -> Vector:
-        """theta to the digits of floats, orthogonal to the free columns, and level along the free bias of a neuron."""
+        """theta to the digits of floats, orthogonal to the free columns; with free biases 0 on lines whose weight is
+        nearly 0, and level along the bias of a neuron."""
         problem = self.given.problem
         theta = tuple(Fraction(float(x)) for x in trained.residual)
+        idle = self._idle(theta, FLOAT_IDLE_BITS) if self.data.lines.biases else frozenset()
+        cleared = tuple(Fraction(0) if k in idle else x for k, x in enumerate(theta))
         columns = (*self.given.columns, *self._levels(trained.V @ self.frame))
-        found = orthogonal(columns, theta, widest(problem, theta))
+        found = orthogonal(columns, cleared, sorted(widest(problem, theta), key=lambda k: k in idle))
         if not possible(problem, found):
             raise Exhausted("theta has no room between 0 and the labels")
         return found

@@ -100,10 +100,10 @@ def orthogonal(columns: Sequence[Vector], theta: Vector, order: Sequence[int] | 
     return tuple(changed)
 
 
-def widest(problem: Problem, theta: Vector) -> Sequence[int] | None:
-    """The rows at which theta may move farthest: with the logistic loss 0 <= y_k theta_k <= 1."""
+def widest(problem: Problem, theta: Vector) -> Sequence[int]:
+    """The rows, first those at which theta may move farthest: with the logistic loss 0 <= y_k theta_k <= 1."""
     if problem.loss != "logistic":
-        return None
+        return range(len(theta))
     return sorted(range(len(theta)), key=lambda k: abs(problem.y[k] * theta[k] - Fraction(1, 2)))
 
 

@@ -225,6 +225,27 @@ def test_a_level_neuron_beside_a_tie_without_weight() -> None:
     assert "may have weight zero" in found.claims["p-unique"].detail
 
 
+SYMMETRIC = [[-1, -1], [-2, -1], [-1, 0], [-2, -2], [1, 1], [2, 1], [1, 0], [2, 2]]
+
+
+@pytest.mark.parametrize(
+    ("Z", "y", "more"),
+    [
+        ([[-2], [-1], [0], [1], [2]], [-13, 0, 1, 4, -2], {"lam": 3}),
+        (SYMMETRIC, [-3, -4, 2, -1, -3, -4, 2, -1], {"lambda_ratio": "1/4"}),
+    ],
+)
+def test_digits_of_floats_leave_no_tiny_weights(
+    Z: list[list[int]], y: list[int], more: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without an exact finish a row without weight had one of 1e-15, a share of a concave line was 1 + 7e-16, and the
+    checker rejected our own certificates."""
+    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    found = certify(Z, y, free="biases", seconds=8, **more)
+    assert str(found.claims["fit"].verdict) == "PROVED"
+    assert 0 < found.value.lower <= found.value.upper < found.value.lower * (1 + Fraction(1, 10**6))
+
+
 @pytest.mark.parametrize("free", COMBINATIONS)
 def test_predictions_are_those_of_the_fit(free: tuple[str, ...]) -> None:
     """The network that is returned has the free terms in it: its outputs on the data are the proved fit, and its
