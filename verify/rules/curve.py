@@ -48,8 +48,8 @@ def check_curve(problem: Problem, facts: Facts, node: Node) -> Facts:
         before = lo
     branches = [check_branch(pieces, entry) for entry in fields["branches"].array()]
     samples = [check_sample(patterns, pieces, entry) for entry in fields["samples"].array()]
-    for key, listed in (("branches", branches), ("samples", [lam for lam, _ in samples])):
-        fields[key].require(all(a < b for a, b in pairwise(listed)), "pieces, or lambdas, in ascending order")
+    fields["branches"].require(all(a < b for a, b in pairwise(branches)), "pieces in ascending order")
+    fields["samples"].require(all(a[0] < b[0] for a, b in pairwise(samples)), "lambdas in ascending order")
     number, widths = fields["breakpoints"].length(), [width for _, width in samples]
     return proved(CURVE, Curve(number, len(branches), len(widths), min(widths, default=0), max(widths, default=0)))
 
