@@ -18,7 +18,7 @@ from relu_cert.cover.build import Exhausted
 from relu_cert.cover.limits import MANY_FEATURES, Limits, Moment, Tell
 from relu_cert.cover.optimum import Neurons, compiled, neurons_of
 from relu_cert.cover.train import train
-from relu_cert.cover.unlisted import DEFAULT_SECONDS
+from relu_cert.cover.unlisted import DEFAULT_SECONDS, HARD, TRAINING, share_of_cover
 from relu_cert.exact import Vector, dot, norm_squared
 from relu_cert.free.cover import FreeProver, coverable, free_setting, rounded_coefficients
 from relu_cert.free.listed import listed_dual
@@ -131,21 +131,25 @@ class Found:
 
 
 def _found(asked: Question, gap: Fraction, limits: Limits) -> Found:
-    """A network; where its patterns are not listed, with what a cover proves in half of the time, if there is one."""
-    given = None
-    if asked.network.all is None:
-        given = free_setting(asked.problem, asked.network, asked.columns, asked.task)
+    """A network; where its patterns are not listed, with what a cover proves in its share of the time, if there is
+    one."""
+    unlisted, until = asked.network.all is None, limits.until
+    given = free_setting(asked.problem, asked.network, asked.columns, asked.task) if unlisted else None
     if given is None:
-        half = limits.until.within(limits.until.left / 2)  # the bound needs the other half
+        late = until.within(TRAINING * until.left)
         with one_thread():
             trained = train(
                 asked.task,
                 told=lambda m, p: asked.tell(Moment("train", m, p)),
-                stop=lambda: interrupted() or half.over,
+                stop=lambda: interrupted() or late.over,
+                thorough=unlisted,
             )
         return Found(neurons_of(trained, np.eye(asked.task.Z.shape[1])), trained.objective, None)
-    seconds = None if limits.seconds is None else limits.seconds / 2
-    prover = FreeProver(given, asked.lam, replace(limits, seconds=seconds), asked.tell)
+    rank = len(given.data.basis)
+    limits = replace(limits, seconds=share_of_cover(rank) * until.left)
+    prover = FreeProver(given, asked.lam, limits, asked.tell)
+    if rank >= HARD:
+        prover.prepare(until.within(TRAINING * until.left))
     try:
         proved = prover.run(enough=float(gap))
     except Exhausted as why:
