@@ -214,8 +214,7 @@ def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Sta
                 if tied.value > proof.value:
                     yield tied, centres
                 ties = tied.value - proof.value > TELLING * (upper - proof.value)
-            if ties:
-                expected = thread_time() - began
+            expected = thread_time() - began if ties else expected
             found = finer(proof, centres, seen_by, data.norm, data.exact.q, cells)
             if found is None:
                 return
