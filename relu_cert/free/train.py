@@ -17,7 +17,7 @@ from relu_cert.cover.engine import Floats, Integers
 
 STARTS = 100
 MOST_STEPS = 50
-SORTED = 5  # steps of an ascent until biases are chosen again: that needs all heights in order
+FEW, SORTED = 8, 5  # with so few features biases are chosen again after so many steps: that needs heights in order
 
 
 @dataclass(frozen=True)
@@ -104,15 +104,17 @@ def orthonormal(B: Floats) -> Floats:
 
 def climb(Z: Floats, t: Floats, U: Floats, steps: int = 60, first: float = 1.0) -> tuple[Floats, Floats]:
     """Local maxima of t.(Zu)_+ over weights of length 1, with the best bias for them, from every row of U; `first` is
-    the first step. The row that is zero is chosen again now and then, and in between the bias follows it."""
+    the first step. With few features the row that is zero is chosen again now and then, and in between the bias follows
+    it; with many that finds less."""
     X = Z[:, :-1]
+    every = SORTED if X.shape[1] <= FEW else 1
     tX = t[:, None] * X
     W = U[:, :-1] / np.linalg.norm(U[:, :-1], axis=1, keepdims=True)
     best, at, pull = np.full(len(W), -np.inf), U.copy(), W.copy()
     step, each, k = np.full(len(W), first), np.arange(len(W)), np.zeros(len(W), dtype=np.int64)
     for i in range(steps):
         heights = W @ X.T
-        if i % SORTED == 0:
+        if i % every == 0:
             k = _zeros(heights, t)
         zero = heights[each, k]
         on = heights > zero[:, None]
