@@ -136,12 +136,12 @@ def _found(asked: Question, gap: Fraction, limits: Limits) -> Found:
     unlisted, until = asked.network.all is None, limits.until
     given = free_setting(asked.problem, asked.network, asked.columns, asked.task) if unlisted else None
     if given is None:
-        half = until.within(until.left / 2)  # the bound needs the other half
+        late = until.within(TRAINING * until.left)
         with one_thread():
             trained = train(
                 asked.task,
                 told=lambda m, p: asked.tell(Moment("train", m, p)),
-                stop=lambda: interrupted() or half.over,
+                stop=lambda: interrupted() or late.over,
                 thorough=unlisted,
             )
         return Found(neurons_of(trained, np.eye(asked.task.Z.shape[1])), trained.objective, None)
