@@ -129,8 +129,7 @@ def _few_features(asked: _Asked, given: Setting) -> Facts:
     if lam * lam >= top.squared:
         return _zero_facts(asked, pulled, lam, top)
     rank = len(given.data.basis)
-    share = 0.75 if rank <= EASY else 0.5 if rank < HARD else 0.3 if rank < HARDEST else 0.1
-    limits = replace(asked.limits, seconds=max(share * asked.until.left, 1.0))
+    limits = replace(asked.limits, seconds=max(share_of_cover(rank) * asked.until.left, 1.0))
     prover = (LogisticProver if asked.logistic else Prover)(given, lam, limits, asked.tell)
     if rank >= HARD and asked.limits.state is None:
         prover.prepare(asked.until.within(TRAINING * asked.until.left))
@@ -149,6 +148,11 @@ def _few_features(asked: _Asked, given: Setting) -> Facts:
     if facts is None:
         raise Exhausted(reason)
     return facts
+
+
+def share_of_cover(rank: int) -> float:
+    """How much of the time a cover may take; the leaders need the rest."""
+    return 0.75 if rank <= EASY else 0.5 if rank < HARD else 0.3 if rank < HARDEST else 0.1
 
 
 def _covered_facts(asked: _Asked, prover: Prover, lam: Fraction, top: LambdaMax, found: Found) -> Facts:

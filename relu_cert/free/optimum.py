@@ -19,7 +19,7 @@ from relu_cert.cover.limits import MANY_FEATURES, Limits, Moment, Tell
 from relu_cert.cover.logistic import polished
 from relu_cert.cover.optimum import Neurons, compiled, neurons_of
 from relu_cert.cover.train import train
-from relu_cert.cover.unlisted import DEFAULT_SECONDS
+from relu_cert.cover.unlisted import DEFAULT_SECONDS, HARD, TRAINING, share_of_cover
 from relu_cert.exact import Vector, dot, norm_squared
 from relu_cert.free.cover import FreeProver, FreeSetting, free_setting, rounded_coefficients
 from relu_cert.free.listed import listed_dual
@@ -170,22 +170,27 @@ class Found:
 
 
 def _found(asked: Question, given: FreeSetting | None, limits: Limits) -> Found:
-    """A network; with what a cover proves in half of the time, if there is one."""
+    """A network; with what a cover proves in its share of the time, if there is one."""
+    unlisted, until = asked.network.all is None, limits.until
     if given is None:
-        half = limits.until.within(limits.until.left / 2)  # the bound needs the other half
+        late = until.within(TRAINING * until.left)
         with one_thread():
             trained = train(
                 asked.task,
                 told=lambda m, p: asked.tell(Moment("train", m, p)),
-                stop=lambda: interrupted() or half.over,
+                stop=lambda: interrupted() or late.over,
+                thorough=unlisted,
             )
-            if asked.network.all is not None:  # few neurons
+            if not unlisted:  # few neurons
                 trained = polished(asked.task, trained)
         return Found(neurons_of(trained, np.eye(asked.task.Z.shape[1])), trained.objective, None)
-    seconds = None if limits.seconds is None else limits.seconds / 2
-    prover = FreeProver(given, asked.lam, replace(limits, seconds=seconds), asked.tell)
+    rank = len(given.data.basis)
+    limits = replace(limits, seconds=share_of_cover(rank) * until.left)
+    prover = FreeProver(given, asked.lam, limits, asked.tell)
+    if rank >= HARD:
+        prover.prepare(until.within(TRAINING * until.left))
     try:
-        proved = prover.run(enough=float(asked.gap) if asked.network.all is None else 0.0)
+        proved = prover.run(enough=float(asked.gap) if unlisted else 0.0)
     except Exhausted as why:
         return Found(neurons_of(prover.network, given.frame), prover.network.objective, None, str(why) or LIMIT)
     reason = proved.reason or ("" if proved.cover.source is not None else TO_FLOATS)

@@ -209,11 +209,12 @@ def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Sta
             short, top = False, more if more is not None and expected < plan.until.left else top
             continue
         if more is None:
-            tied = _tied(data, proof, plan) if ties else None
-            ties = tied is not None
-            if tied is not None:
-                yield tied, centres
-                expected = thread_time() - began
+            if ties:
+                tied = tie(proof, data.loss, data.lam, data.free, plan.until.within(TIES * plan.until.left))
+                if tied.value > proof.value:
+                    yield tied, centres
+                ties = tied.value - proof.value > TELLING * (upper - proof.value)
+            expected = thread_time() - began if ties else expected
             found = finer(proof, centres, seen_by, data.norm, data.exact.q, cells)
             if found is None:
                 return
@@ -222,12 +223,6 @@ def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Sta
         if expected > plan.until.left:
             return
         top = top if more is None else more
-
-
-def _tied(data: Data, proof: Proof, plan: Rounds) -> Proof | None:
-    """The proof with triangles, if they are worth it."""
-    tied = tie(proof, data.loss, data.lam, data.free, plan.until.within(TIES * plan.until.left))
-    return tied if tied.value - proof.value > TELLING * (plan.upper - proof.value) else None
 
 
 def _begun(cell: Cell, before: Proof, i: int) -> Cell:
