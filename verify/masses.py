@@ -28,21 +28,27 @@ def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSe
         from verify.split import read_mixed
 
         found = read_mixed(found, fields["mixed"])
-    masses, delta = check_masses(found, fields)
-    lift, level = problem.outputs, 0
+    free = problem.outputs
     if problem.biases:
-        from verify.cover.biases import check_level
+        from verify.cover.biases import check_level, rows_of
 
-        lift, level = check_level(found, masses, delta, fields)
-    if problem.outputs and (found.lift != lift or found.mixed):
-        raise fields["lift"].reject("the free columns, and no mixed class", "others")
-    if (found.lift or len(found.members) < len(classes)) and not problem.outputs:
+        free = (*free, *rows_of(found).values())
+    found, rows = replace(found, free=len(free)), matrix(found.lift[len(free) :], problem.n)
+    if found.lift[: len(free)] != free or any((rows * matrix(free, problem.n).transpose()).entries()):
+        raise fields["lift"].reject("the free columns, and then rows that are orthogonal to them", "others")
+    fields["lift"].require(not (free and found.mixed), "no free columns, or no mixed class")
+    masses, delta = check_masses(found, fields)
+    weights, error = {group[0]: mass for group, mass in zip(found.members, masses, strict=True)}, delta
+    if rows.nrows() or (len(found.members) < len(classes) and not free):
         from verify.split import check_split
 
-        return check_split(found, masses, delta, fields)
-    fields["split"].vector(0)
-    fields["forced"].vector(0)
-    return replace(shared_masses(found, masses, delta, fields["masses"]), level=level)
+        solved = check_split(found, masses, delta, fields)
+        weights, error = {a: one.weight for a, one in enumerate(solved.neurons) if one.active}, solved.weight_error
+    else:
+        fields["split"].vector(0)
+        fields["forced"].vector(0)
+        solved = shared_masses(found, masses, delta, fields["masses"])
+    return replace(solved, level=check_level(found, weights, error, fields)) if problem.biases else solved
 
 
 def shared_masses(found: Candidates, masses: Vector, delta: Fraction, node: Node) -> OptimalSet:

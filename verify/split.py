@@ -90,23 +90,28 @@ def split_map(found: Candidates, active: list[int], rows: Matrix) -> fmpq_mat:
 
 
 def check_forced(found: Candidates, active: list[int], node: Node) -> Matrix:
-    """The rows of the lift that are not void; rejected unless `forced` proves weight 0 for the classes not active.
+    """The rows of the lift that are neither free nor void; rejected unless `forced` proves weight 0 for the classes not
+    active. With level classes some network is looked for, and no word is said of the others.
 
     A void row l has l.y = 0 and l.q_a = 0 for every active class a and every residual. h is in the span of the void
     rows and h.q_a > 0 for every other class a, over the whole ball: so alpha_a = 0 in every solution.
     """
-    n = found.ball.problem.n
-    if len(active) == len(found.classes):
+    void = tuple(row for row in found.lift[found.free :] if is_void(found, active, row))
+    if len(active) == len(found.classes) or found.level:
         node.vector(0)
-        return found.lift
-    void = tuple(row for row in found.lift if is_void(found, active, row))
-    h = node.vector(n)
+    else:
+        check_zero(found, active, void, node)
+    return tuple(row for row in found.lift[found.free :] if row not in void)
+
+
+def check_zero(found: Candidates, active: list[int], void: Matrix, node: Node) -> None:
+    """Reject unless h is such a vector."""
+    h = node.vector(found.ball.problem.n)
     node.require(spanned(void, column(h)), f"a vector in the span of the {len(void)} void rows of the lift")
     moved = found.moved * root_above(square(h))
     for a in set(range(len(found.classes))) - set(active):
         if (s := fraction((column(h).transpose() * found.outputs[a])[0, 0])) <= moved:
             raise node.reject(f"h.q > {show(moved)} for class {a}, whose split is 0", show(s))
-    return tuple(row for row in found.lift if row not in void)
 
 
 def is_void(found: Candidates, active: list[int], row: Vector) -> bool:

@@ -18,13 +18,20 @@ INVERSE_BITS = 256
 
 @dataclass(frozen=True)
 class Candidates:
-    """The classes, and L by its basis `lift`; W is the dual basis."""
+    """The classes, and L by its basis `lift`; W is the dual basis. The first `free` rows have coefficients in the given
+    problem, too, and the others are orthogonal to them."""
 
     ball: Ball
     classes: Sequence[Class]
     lift: Matrix
     W: fmpq_mat
     mixed: Mapping[int, Vector] = field(default_factory=dict)
+    free: int = 0
+
+    @cached_property
+    def level(self) -> list[int]:
+        """The classes that are zero at no row where biases are free."""
+        return [a for a, class_ in enumerate(self.classes) if self.ball.problem.biases and not class_.kinks]
 
     @cached_property
     def seen(self) -> list[fmpq_mat]:

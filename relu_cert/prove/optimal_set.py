@@ -32,12 +32,13 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
 from relu_cert.problem.blocks import widest_squared
 from relu_cert.problem.problem import Patterned, Problem
+from relu_cert.prove.beside import rows_beside
 from relu_cert.prove.candidates import find_candidates
 from relu_cert.prove.classes import Ball, ClassMap, class_map, has_biases, projector, size_squared
 from relu_cert.prove.definite import floats, stretch, upper_length
 from relu_cert.prove.facts import BallSet, Facts, NeuronClass
 from relu_cert.prove.grid import on_grid
-from relu_cert.prove.level import DEPENDENT, LINEAR, ORTHOGONAL, check_level, level_classes, no_linear, rows_of_lift
+from relu_cert.prove.level import DEPENDENT, LINEAR, ORTHOGONAL, level_classes, no_linear, rows_of_lift, with_level
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.mixtures import mixtures
 from relu_cert.prove.split import Outputs, columns, length, with_split
@@ -58,11 +59,14 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
     candidates = find_candidates(problem, lam, facts.dual, ball)
     maps = [class_map(problem, neuron) for neuron in candidates.classes]
     level = level_classes(problem, candidates.classes)
-    lift = (*lift, *rows_of_lift(candidates.classes, level))
-    if any(dot(row, facts.dual.theta) for row in lift):
-        raise Unsettled(ORTHOGONAL)
-    if level and len(independent(lift)) < len(lift):
-        raise Unsettled(DEPENDENT)
+    free: Matrix = ()
+    if problem.free:
+        free = (*lift, *rows_of_lift(candidates.classes, level))
+        if any(dot(row, facts.dual.theta) for row in free):
+            raise Unsettled(ORTHOGONAL)
+        if level and len(independent(free)) < len(free):
+            raise Unsettled(DEPENDENT)
+        lift = (*free, *rows_beside(problem, candidates.classes, facts.dual.theta, free, level))
     if problem.free and not maps:
         raise Unsettled("no neuron ties: the free terms alone are optimal")
     groups = superclasses(maps, lift)
@@ -87,19 +91,21 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
         firsts = [group[0] for group in groups]
         sigma, masses, error = _masses(problem, ball, lift, columns(outputs.Q, firsts), outputs.error)
     named = (candidates.classes, candidates.ties)
-    plain = BallSet(lift, *named, groups, sigma, masses, error, (), out=candidates.out, mixed=mixed)
+    plain = BallSet(
+        lift, *named, groups, sigma, masses, error, (), out=candidates.out, mixed=mixed, free=len(free)
+    )
     if has_biases(problem) and not level and not no_linear(facts):
         raise Unsettled(LINEAR)
-    if level:
-        return replace(plain, level=check_level(facts, plain, maps, outputs, level))
-    if (not lift or problem.free) and len(groups) == len(maps):
+    if not plain.equations and len(groups) == len(maps) and not level:
         return plain
-    if not all(mass > error for mass in masses):
+    if (plain.equations or len(groups) < len(maps)) and not all(mass > error for mass in masses):
         raise Unsettled("a tied class may have weight zero")
-    if problem.free and not mixed:  # classes of a superclass differ by free terms, and share its mass in any way
-        return plain
-    if problem.free:
+    if problem.free and mixed:
         raise Unsettled("the outputs of the tied neurons are dependent beside the free terms")
+    if level:
+        return with_level(facts, plain, maps, outputs, level)
+    if problem.free and not plain.equations:  # classes of a superclass differ by free terms, and share its mass
+        return plain
     proved = with_split(problem.y, plain, maps, outputs)
     return replace(proved, repeated=_repeated(problem, proved))
 

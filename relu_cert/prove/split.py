@@ -49,18 +49,23 @@ def split_map(
     return fmpq_mat(rows)
 
 
-def with_split(y: Vector, plain: BallSet, maps: Sequence[ClassMap], outputs: Outputs) -> BallSet:
-    """The optimal set with a proved split, or Unsettled."""
-    Phi = split_map(plain.lift, plain.groups, outputs.Q, plain.mixed)
-    goal = column([*plain.masses, *(dot(row, y) for row in plain.lift)])
-    start = _interior(Phi, goal)
+def with_split(
+    y: Vector, plain: BallSet, maps: Sequence[ClassMap], outputs: Outputs, near: NDArray[np.float64] | None = None
+) -> BallSet:
+    """The optimal set with a proved split, or Unsettled. Near given weights: a split of some network, and no word of the
+    classes that it does not use."""
+    rows = plain.equations
+    Phi = split_map(rows, plain.groups, outputs.Q, plain.mixed)
+    goal = column([*plain.masses, *(dot(row, y) for row in rows)])
+    start = _interior(Phi, goal) if near is None else near
     support = [a for a, x in enumerate(start) if x > SEEMS_POSITIVE * max(start)]
-    if len(support) == len(start):
-        return _proved(y, plain, outputs, support, plain.lift, start)
-    void = void_part(y, plain.lift, [maps[a] for a in support])
-    forced = forcing(void, outputs, [a for a in range(len(start)) if a not in support])
-    kept = independent((*void, *plain.lift))[len(void) :]
-    found = _proved(y, replace(plain, lift=(*kept, *void), void=len(void)), outputs, support, kept, start)
+    if len(support) == len(start) and near is None:
+        return _proved(y, plain, outputs, support, rows, start)
+    void = void_part(y, rows, [maps[a] for a in support])
+    forced = () if near is not None else forcing(void, outputs, [a for a in range(len(start)) if a not in support])
+    kept = independent((*void, *rows))[len(void) :]
+    lift = (*plain.lift[: plain.free], *kept, *void)
+    found = _proved(y, replace(plain, lift=lift, void=len(void)), outputs, support, kept, start)
     return replace(found, forced=forced)
 
 
