@@ -39,7 +39,7 @@ def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSe
     fields["lift"].require(not (free and found.mixed), "no free columns, or no mixed class")
     masses, delta = check_masses(found, fields)
     weights, error = {group[0]: mass for group, mass in zip(found.members, masses, strict=True)}, delta
-    if rows.nrows() or (len(found.members) < len(classes) and not free):
+    if rows.nrows() or (len(found.members) < len(classes) and (not free or fields["split"].value)):
         from verify.split import check_split
 
         solved = check_split(found, masses, delta, fields)

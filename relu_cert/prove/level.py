@@ -80,7 +80,7 @@ def with_level(facts: Facts, plain: BallSet, maps: Sequence[ClassMap], outputs: 
     rows = _rows(facts, plain, maps, level)
     found = plain
     weights, error = dict(zip((group[0] for group in plain.groups), plain.masses, strict=True)), plain.mass_error
-    if plain.equations:
+    if plain.equations or len(plain.groups) < len(plain.classes):
         start = _inside(facts, plain, outputs, rows)
         found = with_split(facts.problem.y, plain, maps, outputs, start)
         weights, error = {a: found.split[a] for a in found.active}, found.split_error
