@@ -83,10 +83,15 @@ def _class(
 
 
 def _level_pattern(on: Sequence[bool], weights: Weights, tie: Tie, network: Sequence[ExactNeuron]) -> str:
-    """The pattern of a level neuron; at rows without weight, where the residual sees no side, that of the network."""
+    """The pattern of a level neuron; at rows without weight, where the residual sees no side, that of the network, which
+    may have neurons on both."""
     seen = [bool(weights.w[c]) for c in weights.lines.line]
-    for one in network:
-        pattern = [bit == "1" for bit in one.pattern or ""]
-        if one.sign == tie.xi and all(a == b for a, b, s in zip(on, pattern, seen, strict=True) if s):
-            return bit_string(pattern)
-    return bit_string(on)
+    near = [
+        one.pattern
+        for one in network
+        if one.pattern is not None
+        and one.sign == tie.xi
+        and all((bit == "1") == o for bit, o, s in zip(one.pattern, on, seen, strict=True) if s)
+    ]
+    own = bit_string(on)
+    return near[0] if near and own not in near else own
