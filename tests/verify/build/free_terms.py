@@ -145,6 +145,75 @@ def linear() -> Case:
     return Case("a linear neuron", case.certificate | {"facts": facts, "claims": claims}, case.raw)
 
 
+def on_points(
+    name: str,
+    x: tuple[int, ...],
+    theta: str,
+    lam: int,
+    neurons: list[str],
+    proof: dict[str, Any],
+    found: dict[str, Any],
+) -> Case:
+    """Free biases on one feature, R = 0: neurons of sign + and a free constant 1; p-unique is REFUTED."""
+    targets, W = vec(*theta.split()), [tuple(map(Fraction, one.split())) for one in neurons]
+    fit = tuple(sum((max(w * a + b, Fraction(0)) for w, b in W), Fraction(1)) for a in x)
+    y = tuple(t + f for t, f in zip(targets, fit, strict=True))
+    norms = [abs(w) for w, _ in W]
+    problem: dict[str, Any] = {"model": "relu", "objective": plain.OBJECTIVE, "lambda": str(lam)}
+    problem |= {"Z": [f"{a} 1" for a in x], "y": plain.words(y), "free": ["biases"]}
+    given = [{"sign": "+", "w": w, "norm": str(norm)} for w, norm in zip(neurons, norms, strict=True)]
+    facts = {
+        "primal": {"neurons": given, "free": "1"},
+        "cover": {"theta": theta, "proof": {"basis": ["1 0", "0 1"], "margin": 1, **proof}},
+        **plain.value_and_fit(y, Fraction(lam), fit, sum(norms, Fraction(0)), targets),
+        "cover_set": {"forced": "", **found},
+    }
+    raw = ("x,y\n" + "".join(f"{a},{c}\n" for a, c in zip(x, y, strict=True))).encode()
+    certificate = plain.certificate(problem, facts, raw, bias=True, target=1)
+    more = [{"claim": claim, "verdict": "REFUTED"} for claim in ("p-unique", "convex-unique")]
+    return Case(name, certificate | {"claims": [*certificate["claims"], *more]}, raw)
+
+
+def pairs() -> Case:
+    """Neurons with kinks at 1 and -1, to both sides, tie for theta = (4, -6, 4, -6, 4), which is orthogonal to x. Their
+    weights 2, 2, 1, 1 (times 1/4) may change by t, -t, -t, t, which is a constant: a segment. A line at 0 bends up."""
+    ties = [tie("+", u, share) for u, share in (("1 -1", "2/3"), ("-1 1", "1/3"), ("1 1", "1/3"), ("-1 -1", "2/3"))]
+    rows = {"rows": packed([1, 0, 1, 0])}
+    plus = streams([210, 203, 203, 210, 203, 203], [3, 1, 0, 2]) | rows
+    minus = streams([210, 200, 202, 210, 200, 202], [1, 0, 255, 0, 3, 2, 32, 1, 1, 0, 255, 3, 3]) | rows
+    classes = [
+        one_class("+", pattern, [kink])
+        for pattern, kink in (("00001", 3), ("11100", 3), ("00111", 1), ("10000", 1))
+    ]
+    found = {"lift": ["1 1 1 1 1", "-2 -1 0 1 2"], "classes": classes, "masses": "1 1/2", "split": "1/2 1/2 1/4 1/4"}
+    neurons = ["2 -2", "-2 2", "1 1", "-1 -1"]
+    proof = {"ties": ties, "+": plus, "-": minus}
+    return on_points("antipodal neurons with free biases", (-2, -1, 0, 1, 2), "4 -6 4 -6 4", 4, neurons, proof, found)
+
+
+def two_sides() -> Case:
+    """2 (x - 1/2)_+ + (1/4 - x)_+ at x = -2, -1, 1, 2: both neurons are level, and on at the other rows of each other."""
+    ties = [tie("+", "2 -1", ""), tie("+", "-4 1", "")]
+    proof = {"ties": ties, "+": streams([203, 203], [1, 0]), "-": streams([200, 200], [])}
+    classes = [one_class("+", pattern, []) for pattern in ("0011", "1100")]
+    lift = ["1 1 1 1", "0 0 1 1", "-1 1 -1 1"]
+    found = {"lift": lift, "classes": classes, "masses": "3/4", "split": "1/2 1/4"}
+    neurons = ["2 -1", "-1 1/4"]
+    return on_points("level neurons to both sides", (-2, -1, 1, 2), "4 -4 -4 4", 4, neurons, proof, found)
+
+
+def unseen() -> Case:
+    """2 (x + 1/2)_+ at x = -2, -1, 1, 2, 3: theta is 0 at the first two rows, and the neuron ties on which side of them
+    it may be. So it does where it is linear, and turned over with the other sign."""
+    ties = [tie("+", "2 1", ""), tie("+", "1 3", ""), tie("-", "-1 3", "1")]
+    minus = streams([0, 200, 0, 200, 203, 200], [2], [131, 0])
+    proof = {"ties": ties, "+": streams([200, 203], [1]), "-": minus}
+    classes = [one_class("+", "00111", []), one_class("+", "00111", []), one_class("-", "11111", [])]
+    lift = ["1 1 1 1 1", "0 0 1 1 1", "1 -1 0 0 0"]
+    found = {"lift": lift, "classes": classes, "masses": "2/5", "split": "2/5 0"}
+    return on_points("a row that is not seen", (-2, -1, 1, 2, 3), "0 0 -1 -3 4", 5, ["2 1"], proof, found)
+
+
 PROOF, SET = "facts.cover.proof", "facts.cover_set"
 # (reason, changes, message)
 COVERED: list[tuple[str, dict[str, Any], str]] = [

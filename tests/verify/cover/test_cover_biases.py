@@ -21,7 +21,7 @@ from verify import Rejected
 from verify.ball import Ball, Class
 from verify.bounds import dual_basis, identity, matrix, root_above
 from verify.classes import read_face
-from verify.cover.biases import check_level, for_weights, of_weights
+from verify.cover.biases import check_level, for_weights, of_weights, rows_of
 from verify.facts import NEURONS, Facts
 from verify.problem import Problem
 from verify.solutions import OptimalSet, System, lifted, set_rule
@@ -148,14 +148,13 @@ def found(problem: Problem, theta: Any, R: Fraction, *keys: tuple[int, int], lif
     ]
     W = dual_basis(matrix(lift, problem.n))
     assert W is not None
-    return Candidates(ball, classes, lift, W)
+    return Candidates(ball, classes, lift, W, free=1 + len({min(D, 15 - D) for _, D in keys if 0 < D < 15}))
 
 
-def checked(candidates: Candidates, delta: Fraction, *masses: Fraction) -> tuple[Any, int]:
-    """What `check_level` says."""
-    return check_level(
-        candidates, masses, delta, Node({"masses": "", "classes": []}, None, "set").record("masses", "classes")
-    )
+def checked(candidates: Candidates, error: Fraction, *weights: Fraction) -> int:
+    """What `check_level` says of the first classes with these weights."""
+    fields = Node({"masses": "", "classes": []}, None, "set").record("masses", "classes")
+    return check_level(candidates, dict(enumerate(weights)), error, fields)
 
 
 D = 0b1100
@@ -165,38 +164,40 @@ ROOT = root_above(F(208))  # the length of the output (0, 0, 8, 12)
 
 @pytest.mark.parametrize("xi", [1, -1])
 def test_how_far_a_level_bias_can_be_off(xi: int) -> None:
-    """The weight is 4 and the bias -6, 2 away from rows 1 and 2, whose lengths are 2^(1/2) and 5^(1/2); W has length 1
-    on the row of the lift, the mass is 1/2, and Zeta^2 = 18 * 10^2: 2 > (delta (208^(1/2) + 6)) / (1/2 - delta) for R =
-    0, and 2 > 1800 R + (5 * 1800)^(1/2) R for delta = 0."""
+    """The weight is 4 and the bias -6, between -8 and -4; row 2 has the length 5^(1/2), W the length 1 on the row of the
+    lift, the mass is 1/2, and Zeta^2 = 18 * 10^2: -3 > -8/2 + (208^(1/2) + 8) delta for R = 0, and -3 > -8/2 + (5 *
+    1800)^(1/2) R / 2 + 1800 R / 2 for delta = 0."""
     problem = replace(LINE, y=tuple(xi * y_k for y_k in LINE.y))
     theta = tuple(xi * t for t in THETA)
     delta = 1 / (ROOT + 8)
     R = 2 / (F(1800) + root_above(F(9000)))
     for part in (1 - NEAR, 1 + NEAR):
-        for at, candidates, row in (
-            (delta * part, found(problem, theta, F(0), (xi, D)), 1),
-            (F(0), found(problem, theta, R * part, (xi, D)), 2),
+        for at, candidates in (
+            (delta * part, found(problem, theta, F(0), (xi, D))),
+            (F(0), found(problem, theta, R * part, (xi, D))),
         ):
             if part < 1:
-                assert checked(candidates, at, F(1, 2)) == ((ONES, ON), 1)
+                assert checked(candidates, at, F(1, 2)) == 1
             else:
-                with pytest.raises(Rejected, match=f"bias of class 0 that keeps its side of row {row}"):
+                with pytest.raises(Rejected, match=f"biases between .*, found {'-' if xi > 0 else ''}3$"):
                     checked(candidates, at, F(1, 2))
 
 
+@pytest.mark.parametrize("end", [-8, -4])
 @pytest.mark.parametrize("side", [1, -1])
-def test_all_errors_of_a_level_bias(side: int) -> None:
-    """8 + b > (delta 208^(1/2) + (1/2 + delta) 1800 R + |b| delta) / (1/2 - delta) + (5 * 1800)^(1/2) R, and not =,
-    where the targets give the bias b."""
-    R, delta = F(1, 10**5), F(1, 10**4)
-    missed = delta * ROOT + (F(1, 2) + delta) * 1800 * R
-    b = 2 * (missed + (root_above(F(9000)) * R - 8) * (F(1, 2) - delta)) + side * NEAR
+def test_all_errors_of_a_level_bias(side: int, end: int) -> None:
+    """|b - end| / 2 > room / 2 + delta |end, moved by the room| + delta 208^(1/2) + (1/2 + delta) 1800 R, and not =,
+    where the targets give the bias b, and room = (|z_k|^2 1800)^(1/2) R at row 2 or 1."""
+    R, delta, inwards = F(1, 10**5), F(1, 10**4), 1 if end == -8 else -1
+    room = root_above(F(9000 if end == -8 else 3600)) * R
+    moved = end + inwards * room
+    b = moved + 2 * inwards * (delta * (abs(moved) + ROOT) + (F(1, 2) + delta) * 1800 * R) + side * inwards * NEAR
     y = tuple(t + (4 * x + b if x > 1 else F(0)) / 2 for x, t in enumerate(THETA))
     candidates = found(replace(LINE, y=y), THETA, R, (1, D))
     if side > 0:
-        assert checked(candidates, delta, F(1, 2))[1] == 1
+        assert checked(candidates, delta, F(1, 2)) == 1
     else:
-        with pytest.raises(Rejected, match="its side of row 2"):
+        with pytest.raises(Rejected, match="biases between"):
             checked(candidates, delta, F(1, 2))
 
 
@@ -206,34 +207,66 @@ def test_a_level_class_at_the_other_side() -> None:
         y = tuple(t + (4 * x + b if x > 1 else F(0)) / 2 for x, t in enumerate(THETA))
         candidates = found(replace(LINE, y=y), THETA, F(0), (1, D))
         if kept:
-            assert checked(candidates, F(0), F(1, 2))[1] == 1
+            assert checked(candidates, F(0), F(1, 2)) == 1
         else:
-            with pytest.raises(Rejected, match=f"its side of row {1 if b > -6 else 2}"):
+            with pytest.raises(Rejected, match="biases between -4 and -2, found"):
                 checked(candidates, F(0), F(1, 2))
 
 
-def test_masses_of_level_classes() -> None:
-    """Each is above its error, and first in its superclass; a linear class may come after another of its kind."""
+def test_weights_of_level_classes() -> None:
+    """One is above its error; a linear class has any bias, and no row of the lift."""
     for mass, delta in ((F(1, 2), F(1, 2)), (F(0), F(0)), (F(-1), F(0))):
-        with pytest.raises(Rejected, match="each of the first in a superclass"):
+        with pytest.raises(Rejected, match="a level class of weight above"):
             checked(found(LINE, THETA, F(0), (1, D)), delta, mass)
     both = found(LINE, THETA, F(0), (1, 0b1111), (-1, 0b1111), lift=(ONES,))
-    assert checked(both, F(0), F(1, 2)) == ((ONES,), 1)
-    with pytest.raises(Rejected, match="each of the first in a superclass"):
+    assert checked(both, F(0), F(1, 2)) == 1 and checked(both, F(0), F(1, 2), F(1, 2)) == 2
+    with pytest.raises(Rejected, match="a level class of weight above"):
         checked(both, F(1, 2), F(1, 2))
-    alike = (ONES, ON, vec(0, 1, 0, 1))
-    twice = replace(found(LINE, THETA, F(0), (1, D), (-1, D), lift=alike), lift=(ONES, ON, ON))
-    with pytest.raises(Rejected, match="each of the first in a superclass"):
-        checked(twice, F(0), F(1, 2))
+    with pytest.raises(Rejected, match="biases between 0 and 0"):  # the row is of a class without weight
+        checked(found(LINE, THETA, F(0), (1, 0b1111), (1, D)), F(0), F(1, 2))
+
+
+def sides(b: Fraction, other: Fraction, sign: int) -> Candidates:
+    """x = -2, -1, 1, 2: the neurons 4 x + b, on at x > 0, and sign times (-4 x + other), on at x < 0, each of weight
+    1/2."""
+    x, theta = (-2, -1, 1, 2), vec(4 * sign, -4 * sign, -4, 4)
+    fit = ((4 * a + b if a > 0 else sign * (other - 4 * a)) / 2 for a in x)
+    y = tuple(t + f for t, f in zip(theta, fit, strict=True))
+    problem = replace(LINE, Z=mat([[a, 1] for a in x]), y=y, lam=F(9))
+    return found(problem, theta, F(0), (1, D), (sign, 0b0011))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_biases_of_two_sides_add_up(sign: int) -> None:
+    """On at x > 0 and on at x < 0, with one row of the lift for both: each bias is between -4 and 4, and so b - sign
+    other is between -8 and 8, whatever they are in the targets."""
+    assert [*rows_of(sides(F(0), F(0), sign))] == [D]
+    for b, other in ((1, 2), (6, 1), (0, -7), (-9, -2), (-1, 6), (8 - NEAR, 0), (0, 8 - NEAR), (3, 11 - NEAR)):
+        assert checked(sides(F(b), sign * F(other), sign), F(0), F(1, 2), F(1, 2)) == 2
+    for b, other in ((6, -2), (-1, 7), (9, 0), (0, 8), (0, -8)):
+        with pytest.raises(Rejected, match=f"biases between -4 and 4, found {F(b - other, 2)}$"):
+            checked(sides(F(b), sign * F(other), sign), F(0), F(1, 2), F(1, 2))
+
+
+def test_a_pattern_that_no_bias_keeps() -> None:
+    """4 x + b is never positive at x = 0 and 3 only."""
+    with pytest.raises(Rejected, match="a bias that keeps the pattern"):
+        checked(found(LINE, THETA, F(0), (1, 0b1001), lift=(ONES, vec(1, 0, 0, 1))), F(0), F(1, 2))
 
 
 def test_the_rows_of_the_lift() -> None:
-    """Those of the level classes that are not linear, after the free columns; with another lift nothing is counted."""
-    assert checked(found(LINE, THETA, F(0), (1, D), lift=(ONES,)), F(0), F(1, 2)) == ((ONES, ON), 0)
-    first = found(LINE, THETA, F(0), (1, 0b1110), lift=(ONES,))
-    assert checked(first, F(0), F(1, 2)) == ((ONES, vec(0, 1, 1, 1)), 0)
-    without = found(LINE, THETA, F(0), lift=(ONES,))
-    assert checked(without, F(0)) == ((ONES,), 0)
+    """Those of the level classes that are not linear, each D once, and not those of their other rows."""
+    for keys, rows in (
+        (((1, D),), [ON]),
+        (((1, 0b1110),), [vec(0, 1, 1, 1)]),
+        ((), []),
+        (((1, D), (-1, D), (1, 0b0011), (1, 0b1111), (-1, 0b0111)), [ON, vec(1, 1, 1, 0)]),
+        (((1, 0),), [vec(0, 0, 0, 0)]),
+    ):
+        assert [*rows_of(found(LINE, THETA, F(0), *keys)).values()] == rows
+    kink = found(LINE, THETA, F(0), (1, D))
+    assert not rows_of(replace(kink, classes=[replace(kink.classes[0], kinks=(1,))]))
+    assert not rows_of(replace(kink, ball=Ball(replace(LINE, biases=False), THETA, F(0))))
 
 
 def test_a_basis_or_no_kinks() -> None:
@@ -254,13 +287,13 @@ def test_linear_neurons() -> None:
     for lam, R, out in ((F(2), F(0), False), (2 + NEAR, F(0), True), (F(3), 1 / root_above(F(1800)), False)):
         candidates = found(replace(LINE, lam=lam), THETA, R, lift=(ONES,))
         if out:
-            assert checked(candidates, F(0)) == ((ONES,), 0)
+            assert checked(candidates, F(0)) == 0
         else:
             with pytest.raises(Rejected, match="a linear class, or no linear neuron that ties"):
                 checked(candidates, F(0))
-    assert checked(found(replace(LINE, lam=F(3)), THETA, (1 - NEAR) / root_above(F(1800)), lift=(ONES,)), F(0))[1] == 0
+    assert checked(found(replace(LINE, lam=F(3)), THETA, (1 - NEAR) / root_above(F(1800)), lift=(ONES,)), F(0)) == 0
     listed = found(replace(LINE, lam=F(1)), THETA, F(0), (1, 0b1111), lift=(ONES,))
-    assert checked(listed, F(0), F(1, 2)) == ((ONES,), 1)
+    assert checked(listed, F(0), F(1, 2)) == 1
 
 
 def test_the_ball_with_free_biases() -> None:
