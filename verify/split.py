@@ -10,11 +10,11 @@ from fractions import Fraction
 from flint import fmpq, fmpq_mat
 
 from verify.ball import Class, frobenius
-from verify.bounds import column, dual_basis, fraction, matrix, rational, root_above
+from verify.bounds import column, fraction, matrix, rational, root_above
 from verify.masses import of_class
 from verify.problem import dot, square
 from verify.solutions import OptimalSet, System
-from verify.superclasses import Candidates, length, product, side_by_side, stretch, without
+from verify.superclasses import Candidates, length, product, side_by_side, spanned, stretch
 from verify.text import Fields, Matrix, Node, Vector, show
 
 
@@ -90,28 +90,21 @@ def split_map(found: Candidates, active: list[int], rows: Matrix) -> fmpq_mat:
 
 
 def check_forced(found: Candidates, active: list[int], node: Node) -> Matrix:
-    """The rows of the lift that are neither free nor void; rejected unless `forced` proves weight 0 for the classes not
-    active. With level classes some network is looked for, and no word is said of the others.
+    """The rows of the lift that are not free or void; rejected unless `forced` proves weight 0 for classes not active.
 
     A void row l has l.y = 0 and l.q_a = 0 for every active class a and every residual. h is in the span of the void
-    rows and h.q_a > 0 for every other class a, over the whole ball: so alpha_a = 0 in every solution.
+    rows and h.q_a > 0 for every other class a, over the whole ball: so alpha_a = 0 in every solution. With level
+    classes one solution is enough.
     """
-    void = tuple(row for row in found.lift[found.free :] if is_void(found, active, row))
-    if len(active) == len(found.classes) or found.level:
-        node.vector(0)
-    else:
-        check_zero(found, active, void, node)
-    return tuple(row for row in found.lift[found.free :] if row not in void)
-
-
-def check_zero(found: Candidates, active: list[int], void: Matrix, node: Node) -> None:
-    """Reject unless h is such a vector."""
-    h = node.vector(found.ball.problem.n)
-    node.require(spanned(void, column(h)), f"a vector in the span of the {len(void)} void rows of the lift")
+    rows, idle = found.lift[found.free :], () if found.level else {*range(len(found.classes))} - {*active}
+    void = tuple(row for row in rows if is_void(found, active, row))
+    h = node.vector(found.ball.problem.n if idle else 0)
+    node.require(not idle or spanned(void, column(h)), f"a vector in the span of the {len(void)} void rows of the lift")
     moved = found.moved * root_above(square(h))
-    for a in set(range(len(found.classes))) - set(active):
+    for a in idle:
         if (s := fraction((column(h).transpose() * found.outputs[a])[0, 0])) <= moved:
             raise node.reject(f"h.q > {show(moved)} for class {a}, whose split is 0", show(s))
+    return tuple(row for row in rows if row not in void)
 
 
 def is_void(found: Candidates, active: list[int], row: Vector) -> bool:
@@ -122,13 +115,6 @@ def is_void(found: Candidates, active: list[int], row: Vector) -> bool:
 def silent_on(found: Candidates, active: list[int], row: Vector) -> frozenset[int]:
     """The places of the active classes a with B_a'l = 0, so that l.q_a = 0 for every residual."""
     return frozenset(place for place, a in enumerate(active) if is_silent(found.classes[a], row))
-
-
-def spanned(rows: Matrix, columns: fmpq_mat) -> bool:
-    """Whether the rows are independent, and their span holds all columns."""
-    L = matrix(rows, columns.nrows())
-    W = dual_basis(L)
-    return W is not None and not any(without(L, W, columns).entries())
 
 
 def is_silent(class_: Class, row: Sequence[Fraction]) -> bool:

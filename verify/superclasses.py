@@ -18,8 +18,7 @@ INVERSE_BITS = 256
 
 @dataclass(frozen=True)
 class Candidates:
-    """The classes, and L by its basis `lift`; W is the dual basis. The first `free` rows have coefficients in the given
-    problem, too, and the others are orthogonal to them."""
+    """The classes, and L by its basis `lift`; W is the dual basis. `free` rows are in the given problem, too."""
 
     ball: Ball
     classes: Sequence[Class]
@@ -74,6 +73,13 @@ def read_rows(S: fmpq_mat, node: Node) -> tuple[Matrix, fmpq_mat]:
 def without(basis: fmpq_mat, W: fmpq_mat, columns: fmpq_mat) -> fmpq_mat:
     """The columns less their projection on the span of the basis rows, of which W is the dual basis."""
     return columns - basis.transpose() * (W * columns)
+
+
+def spanned(rows: Matrix, columns: fmpq_mat) -> bool:
+    """Whether the rows are independent, and their span holds all columns."""
+    L = matrix(rows, columns.nrows())
+    W = dual_basis(L)
+    return W is not None and not any(without(L, W, columns).entries())
 
 
 def product(S: fmpq_mat, T: fmpq_mat) -> fmpq:

@@ -83,8 +83,8 @@ def _class(
 
 
 def _level_pattern(on: Sequence[bool], weights: Weights, tie: Tie, network: Sequence[ExactNeuron]) -> str:
-    """The pattern of a level neuron; at rows without weight, where the residual sees no side, that of the network, which
-    may have neurons on both."""
+    """The pattern of a level neuron; at rows without weight, where the residual sees no side, that of the network,
+    which may have neurons on both."""
     seen = [bool(weights.w[c]) for c in weights.lines.line]
     near = [
         one.pattern

@@ -17,7 +17,7 @@ from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.split import null_space
-from relu_cert.rationals import column, matrix_of, to_vector
+from relu_cert.rationals import matrix_of, to_vector
 
 
 def rows_beside(

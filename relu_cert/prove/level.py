@@ -154,7 +154,12 @@ def _inside(facts: Facts, plain: BallSet, outputs: Outputs, rows: Sequence[_Row]
     bounds = [(0.0, 0.0 if a in bent - level else None) for a in range(k)]
     for most in (-np.eye(k)[[a for a in range(k) if a not in bent - level]], np.zeros((0, k))):
         found = deepest(
-            np.vstack([*A, *most]), np.array([*b, *np.zeros(len(most))]), bounds, equal=Phi / scale[:, None], goal=goal / scale
+            np.array([*A, *most]).reshape(-1, k),
+            np.array([*b, *np.zeros(len(most))]),
+            bounds,
+            most=1.0,
+            equal=Phi / scale[:, None],
+            goal=goal / scale,
         )
         if found is not None and found[1] > SEEMS_POSITIVE * np.abs(found[0]).max():
             return found[0]

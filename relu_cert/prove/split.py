@@ -52,8 +52,8 @@ def split_map(
 def with_split(
     y: Vector, plain: BallSet, maps: Sequence[ClassMap], outputs: Outputs, near: NDArray[np.float64] | None = None
 ) -> BallSet:
-    """The optimal set with a proved split, or Unsettled. Near given weights: a split of some network, and no word of the
-    classes that it does not use."""
+    """The optimal set with a proved split, or Unsettled. Near given weights: a split of some network, and no word of
+    the classes that it does not use."""
     rows = plain.equations
     Phi = split_map(rows, plain.groups, outputs.Q, plain.mixed)
     goal = column([*plain.masses, *(dot(row, y) for row in rows)])

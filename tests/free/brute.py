@@ -28,9 +28,9 @@ def spread(rows: Any, y: Sequence[Any], lam: float, free: Sequence[str], g: Sequ
     return spread_of_some(rows, y, lam, free, [], g)
 
 
-def spread_of_some(rows: Any, y: Sequence[Any], lam: float, free: Sequence[str], more: Any, g: Sequence[float]) -> float:
-    """The same for g.(sum u) over the neurons that are on at all rows of `more`, which are not data: it also sees weights
-    that antipodal neurons exchange, though all networks are the same function."""
+def spread_of_some(rows: Any, y: Sequence[Any], lam: float, free: Sequence[str], more: Any, g: Any) -> float:
+    """The same for g.(sum u) over the neurons that are on at all rows of `more`, which are not data: it also sees
+    weights that antipodal neurons exchange, though all networks are the same function."""
     value, total, constraints = _program(rows, y, lam, free, more=more)
     least = _solved(cp.Minimize(value), constraints)
     near = [*constraints, value <= least + 1e-7 * (1 + abs(least))]

@@ -3,7 +3,7 @@ keeps its pattern for an interval of biases, and residuals orthogonal to its row
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,7 +11,8 @@ from flint import fmpq_mat
 
 from verify.ball import Ball, Class, Face
 from verify.bounds import column, fraction, rational, root_above, vector
-from verify.problem import dot, square
+from verify.problem import Problem, dot, square
+from verify.solutions import OptimalSet
 from verify.superclasses import Candidates, length
 from verify.text import Fields, Node, Vector, show
 
@@ -34,51 +35,48 @@ def of_weights(B: fmpq_mat) -> fmpq_mat:
     return fmpq_mat(B.nrows(), d, [0 if i % d == d - 1 else x for i, x in enumerate(B.entries())])
 
 
-def rows_of(found: Candidates) -> dict[int, Vector]:
+def rows_of(problem: Problem, classes: Sequence[Class]) -> dict[int, Vector]:
     """1_D of the level classes by D, but for *linear* ones, on at all rows, and the other rows of one before."""
     named: dict[int, Vector] = {}
-    n = found.ball.problem.n
-    for D in (found.classes[a].key[1] for a in found.level):
-        if (others := (1 << n) - 1 - D) and others not in named:
-            named[D] = tuple(Fraction(D >> k & 1) for k in range(n))
+    for D in (class_.key[1] for class_ in classes if not class_.kinks):
+        if (others := (1 << problem.n) - 1 - D) and others not in named:
+            named[D] = tuple(Fraction(D >> k & 1) for k in range(problem.n))
     return named
 
 
 def kept(ball: Ball, class_: Class, node: Node) -> Vector:
     """The ends of an interval of biases that keep the pattern of a level class, for every residual of the ball."""
     (xi, D), w = class_.key, vector(class_.B.transpose() * column(ball.theta))
-    low, high = [], []
-    for k, z in enumerate(ball.problem.Z):
-        room = root_above(square(z) * ball.zeta_squared) * ball.R
-        low, high = ([*low, room - xi * dot(z, w)], high) if D >> k & 1 else (low, [*high, -xi * dot(z, w) - room])
-    node.require(max(low) < min(high), "a bias that keeps the pattern")
-    return max(low), min(high)
+    ends = [(-xi * dot(z, w), root_above(square(z) * ball.zeta_squared) * ball.R) for z in ball.problem.Z]
+    low = max(b + room for k, (b, room) in enumerate(ends) if D >> k & 1)
+    high = min(b - room for k, (b, room) in enumerate(ends) if not D >> k & 1)
+    node.require(low < high, "a bias that keeps the pattern")
+    return low, high
 
 
-def check_level(found: Candidates, weights: Mapping[int, Fraction], error: Fraction, fields: Fields) -> int:
-    """How many level classes have weight: at least one, if there are any. Some optimal network has these weights, up to
-    the error, if its biases can add up to what the lift has and keep all patterns; rejected unless they can. *Linear*
-    classes have any bias; there is one, or none can tie."""
-    ball, problem, node = found.ball, found.ball.problem, fields["masses"]
+def check_level(found: Candidates, solved: OptimalSet, fields: Fields) -> int:
+    """How many level classes have weight: at least one, if there are any. Rejected unless biases that keep all patterns
+    add up to what the lift has: then some optimal network has these weights. Linear classes have any bias; there is
+    one, or none can tie."""
+    ball, problem, node, error = found.ball, found.ball.problem, fields["masses"], solved.weight_error
     slope = length(of_weights(ball.Z).transpose() * column(ball.theta)) + root_above(ball.zeta_squared) * ball.R
-    linear = any(found.classes[a].key[1] + 1 == 1 << problem.n for a in found.level)
+    every, named = (1 << problem.n) - 1, rows_of(problem, found.classes)
+    linear = any(found.classes[a].key[1] == every for a in found.level)
     fields["classes"].require(linear or slope < problem.lam, "a linear class, or no linear neuron that ties")
+    weights = {a: one.weight for a, one in enumerate(solved.neurons) if one.weight or one.active is None}
     heavy = [a for a in found.level if weights.get(a, error) > error]
     node.require(heavy or not found.level, f"a level class of weight above {show(error)}")
     rest, missed = column(problem.y), Fraction(0)  # and no residual: they are orthogonal to the lift
     for a, weight in weights.items():
         rest -= found.outputs[a] * rational(weight)
         missed += error * length(found.outputs[a]) + (abs(weight) + error) * found.moved
-    named = rows_of(found)
-    for D, W_j in zip(named, found.W.tolist()[found.free - len(named) :], strict=False):
-        W = fmpq_mat([W_j])
-        total, off = fraction((W * rest)[0, 0]), length(W) * missed
+    for D, row in zip(named, found.W.tolist()[found.free - len(named) : found.free], strict=True):
+        total, off = fraction((fmpq_mat([row]) * rest)[0, 0]), length(fmpq_mat([row])) * missed
         low, high = off, -off
-        for a in {*found.level} & {*weights}:
+        for a in (a for a in weights if a in found.level and found.classes[a].key[1] in (D, every - D)):
             xi, own = found.classes[a].key
-            if own in (D, (1 << problem.n) - 1 - D):
-                least, most = sorted((xi if own == D else -xi) * b for b in kept(ball, found.classes[a], node))
-                low += weights[a] * least + error * abs(least)
-                high += weights[a] * most - error * abs(most)
+            least, most = sorted((xi if own == D else -xi) * b for b in kept(ball, found.classes[a], node))
+            low += weights[a] * least + error * abs(least)
+            high += weights[a] * most - error * abs(most)
         node.require(low < total < high, f"biases between {show(low)} and {show(high)}", show(total))
     return len(heavy)

@@ -18,6 +18,7 @@ from verify.facts import COVER, DUAL, VALUE, Facts
 from verify.masses import KEYS, check_set
 from verify.problem import Problem
 from verify.solutions import OptimalSet, lifted, set_rule
+from verify.superclasses import spanned
 from verify.text import Node, mask_of
 
 
@@ -46,8 +47,8 @@ def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
 
 
 def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node, lift: Node) -> Class:
-    """The class of a tie; all leaves that name the tie lie in its region, for every residual of the ball; if its bias is
-    level, of those orthogonal to the lift."""
+    """The class of a tie; all leaves that name the tie lie in its region, for every residual of the ball, or at a level
+    class for those orthogonal to the lift."""
     if tie.face:
         node.require(not ball.problem.biases, "a neuron: with free biases a face has no class")
         return face_class(ball, cover, tie, node)
@@ -62,11 +63,9 @@ def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node, lift: N
             side[c] = (1 if D >> k & 1 else -1) * (1 if a > 0 else -1)
     doubtful = [c for c, sure in enumerate(surely_concave(ball, cover, xi)) if side[c] and not sure]
     if ball.problem.biases and not found.kinks:
-        from verify.split import spanned
-
-        rows = tuple(row.vector(ball.problem.n) for row in lift.array())
-        lines = {c: column(Fraction(c == one) for one in cover.lines.line) for c in doubtful}
-        doubtful = [c for c in doubtful if cover.weights[xi].w[c] or not spanned(rows, lines[c])]
+        L = tuple(row.vector(ball.problem.n) for row in lift.array())
+        ones = {c: column(Fraction(c == one) for one in cover.lines.line) for c in doubtful}
+        doubtful = [c for c in doubtful if cover.weights[xi].w[c] or not spanned(L, ones[c])]
     if xi != tie.xi or not cover.inside(xi, number, side, doubtful):
         raise node.reject(f"a class whose region holds all leaves of tie {number}")
     return found

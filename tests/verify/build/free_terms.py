@@ -182,8 +182,7 @@ def pairs() -> Case:
     plus = streams([210, 203, 203, 210, 203, 203], [3, 1, 0, 2]) | rows
     minus = streams([210, 200, 202, 210, 200, 202], [1, 0, 255, 0, 3, 2, 32, 1, 1, 0, 255, 3, 3]) | rows
     classes = [
-        one_class("+", pattern, [kink])
-        for pattern, kink in (("00001", 3), ("11100", 3), ("00111", 1), ("10000", 1))
+        one_class("+", pattern, [kink]) for pattern, kink in (("00001", 3), ("11100", 3), ("00111", 1), ("10000", 1))
     ]
     found = {"lift": ["1 1 1 1 1", "-2 -1 0 1 2"], "classes": classes, "masses": "1 1/2", "split": "1/2 1/2 1/4 1/4"}
     neurons = ["2 -2", "-2 2", "1 1", "-1 -1"]
@@ -273,10 +272,18 @@ BENT: list[tuple[str, dict[str, Any], str]] = [
 LEVEL: list[tuple[str, dict[str, Any], str]] = [
     ("a level class without its row in the lift", {f"{SET}.lift": ["1 1 1 1"]}, ONES),
     ("a level class with another row in the lift", {f"{SET}.lift": ["1 1 1 1", "0 0 2 2"]}, ONES),
-    ("one network, though its bias is level", {"claims[2].verdict": "PROVED"}, "zero on a data point, found 1 that are"),
+    (
+        "one network, though its bias is level",
+        {"claims[2].verdict": "PROVED"},
+        "zero on a data point, found 1 that are",
+    ),
     ("a level class of weight 0", {f"{SET}.masses": "0"}, "each of the first in a superclass"),
     ("a level class whose bias leaves its interval", {f"{SET}.masses": "9/20"}, "keeps its side of row"),
-    ("a level class said to have a kink", {f"{SET}.classes[0]": one_class("+", "0011", [1])}, "strictness that the ball"),
+    (
+        "a level class said to have a kink",
+        {f"{SET}.classes[0]": one_class("+", "0011", [1])},
+        "strictness that the ball",
+    ),
     (
         "level biases that are said to be strict",
         {"claims[3]": {"claim": "strict-complementarity", "verdict": "PROVED"}},

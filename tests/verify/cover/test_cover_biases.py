@@ -23,6 +23,7 @@ from verify.bounds import dual_basis, identity, matrix, root_above
 from verify.classes import read_face
 from verify.cover.biases import check_level, for_weights, of_weights, rows_of
 from verify.facts import NEURONS, Facts
+from verify.neurons import Neuron
 from verify.problem import Problem
 from verify.solutions import OptimalSet, System, lifted, set_rule
 from verify.superclasses import Candidates
@@ -141,10 +142,9 @@ def nullspace(A: fmpq_mat) -> fmpq_mat:
 def found(problem: Problem, theta: Any, R: Fraction, *keys: tuple[int, int], lift: Any = (ONES, ON)) -> Candidates:
     """Classes without kinks over a ball."""
     ball = Ball(problem, theta, R * R)
-    rows = [[problem.Z[k] if D >> k & 1 else (F(0),) * problem.d for k in range(problem.n)] for _, D in keys]
+    on = [[problem.Z[k] if D >> k & 1 else (F(0),) * problem.d for k in range(problem.n)] for _, D in keys]
     classes = [
-        Class(key, (), 0, of_weights(matrix(X, problem.d)), ball.zeta_squared)
-        for key, X in zip(keys, rows, strict=True)
+        Class(key, (), 0, of_weights(matrix(X, problem.d)), ball.zeta_squared) for key, X in zip(keys, on, strict=True)
     ]
     W = dual_basis(matrix(lift, problem.n))
     assert W is not None
@@ -152,9 +152,20 @@ def found(problem: Problem, theta: Any, R: Fraction, *keys: tuple[int, int], lif
 
 
 def checked(candidates: Candidates, error: Fraction, *weights: Fraction) -> int:
-    """What `check_level` says of the first classes with these weights."""
+    """What `check_level` says where the first classes have these weights, up to the error, and the others none."""
     fields = Node({"masses": "", "classes": []}, None, "set").record("masses", "classes")
-    return check_level(candidates, dict(enumerate(weights)), error, fields)
+    count = len(candidates.classes)
+    neurons = tuple(
+        Neuron(class_.key, a < len(weights), True, True, class_.B, [*weights, *[F(0)] * count][a])
+        for a, class_ in enumerate(candidates.classes)
+    )
+    nothing = System(fmpq_mat(0, 0), (), (), (), (), 0, {}, exact=False)
+    return check_level(candidates, OptimalSet(0, 0, 0, 0, nothing, neurons=neurons, weight_error=error), fields)
+
+
+def rows(candidates: Candidates) -> dict[int, Any]:
+    """Those of its level classes."""
+    return rows_of(candidates.ball.problem, candidates.classes)
 
 
 D = 0b1100
@@ -164,8 +175,8 @@ ROOT = root_above(F(208))  # the length of the output (0, 0, 8, 12)
 
 @pytest.mark.parametrize("xi", [1, -1])
 def test_how_far_a_level_bias_can_be_off(xi: int) -> None:
-    """The weight is 4 and the bias -6, between -8 and -4; row 2 has the length 5^(1/2), W the length 1 on the row of the
-    lift, the mass is 1/2, and Zeta^2 = 18 * 10^2: -3 > -8/2 + (208^(1/2) + 8) delta for R = 0, and -3 > -8/2 + (5 *
+    """The weight is 4 and the bias -6, between -8 and -4; row 2 has the length 5^(1/2), W the length 1 on the row of
+    the lift, the mass is 1/2, and Zeta^2 = 18 * 10^2: -3 > -8/2 + (208^(1/2) + 8) delta for R = 0, and -3 > -8/2 + (5 *
     1800)^(1/2) R / 2 + 1800 R / 2 for delta = 0."""
     problem = replace(LINE, y=tuple(xi * y_k for y_k in LINE.y))
     theta = tuple(xi * t for t in THETA)
@@ -240,7 +251,7 @@ def sides(b: Fraction, other: Fraction, sign: int) -> Candidates:
 def test_biases_of_two_sides_add_up(sign: int) -> None:
     """On at x > 0 and on at x < 0, with one row of the lift for both: each bias is between -4 and 4, and so b - sign
     other is between -8 and 8, whatever they are in the targets."""
-    assert [*rows_of(sides(F(0), F(0), sign))] == [D]
+    assert [*rows(sides(F(0), F(0), sign))] == [D]
     for b, other in ((1, 2), (6, 1), (0, -7), (-9, -2), (-1, 6), (8 - NEAR, 0), (0, 8 - NEAR), (3, 11 - NEAR)):
         assert checked(sides(F(b), sign * F(other), sign), F(0), F(1, 2), F(1, 2)) == 2
     for b, other in ((6, -2), (-1, 7), (9, 0), (0, 8), (0, -8)):
@@ -256,17 +267,18 @@ def test_a_pattern_that_no_bias_keeps() -> None:
 
 def test_the_rows_of_the_lift() -> None:
     """Those of the level classes that are not linear, each D once, and not those of their other rows."""
-    for keys, rows in (
+    for keys, expected in (
         (((1, D),), [ON]),
         (((1, 0b1110),), [vec(0, 1, 1, 1)]),
         ((), []),
         (((1, D), (-1, D), (1, 0b0011), (1, 0b1111), (-1, 0b0111)), [ON, vec(1, 1, 1, 0)]),
         (((1, 0),), [vec(0, 0, 0, 0)]),
     ):
-        assert [*rows_of(found(LINE, THETA, F(0), *keys)).values()] == rows
+        assert [*rows(found(LINE, THETA, F(0), *keys)).values()] == expected
     kink = found(LINE, THETA, F(0), (1, D))
-    assert not rows_of(replace(kink, classes=[replace(kink.classes[0], kinks=(1,))]))
-    assert not rows_of(replace(kink, ball=Ball(replace(LINE, biases=False), THETA, F(0))))
+    bent = replace(kink, classes=[replace(kink.classes[0], kinks=(1,))])
+    assert not rows(bent) and kink.level == [0] and bent.level == []
+    assert not replace(kink, ball=Ball(replace(LINE, biases=False), THETA, F(0))).level
 
 
 def test_a_basis_or_no_kinks() -> None:
