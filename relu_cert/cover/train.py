@@ -21,7 +21,7 @@ Signs = Floats
 SMOOTH = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 COARSE_SMOOTH = (1e-2, 1e-3, 1e-4)
 STARTS, MOST_STARTS, MOST_HEIGHTS = 200, 10**4, 4 * 10**7  # of local ascent; more, in bounds, where fewer find nothing
-CANDIDATES = 40  # of a sign in a round
+CANDIDATES, MOST_CANDIDATES = 15, 40  # of a sign in a round; more where no cover will find what is missing
 ROUNDS, MOST_ROUNDS = 30, 200
 LITTLE = 1e-6  # a round with most starts that gains no more than this is the last
 MOST_WORK = 1200**3  # of a Newton step, in products; beyond, quasi-Newton
@@ -349,7 +349,7 @@ def _near(u: Floats, v: Floats, by: float) -> bool:
 
 
 def _violators(
-    task: Task, r: Floats, V: Floats, xi: Signs, rng: np.random.Generator, starts: int
+    task: Task, r: Floats, V: Floats, xi: Signs, rng: np.random.Generator, starts: int, candidates: int
 ) -> tuple[Floats, Signs, float]:
     """Local maxima above lambda, and by how much, relatively; from random starts, rows, neurons, their opposites
     and directions beside them."""
@@ -365,7 +365,7 @@ def _violators(
         worst = max(worst, float(best.max()) / task.lam - 1.0)
         chosen: list[Floats] = []
         for i in np.argsort(-best):
-            if best[i] <= task.lam * (1.0 + 1e-7) or len(chosen) >= CANDIDATES:
+            if best[i] <= task.lam * (1.0 + 1e-7) or len(chosen) >= candidates:
                 break
             if not any(_near(at[i], u, 1e-3) for u in chosen):
                 chosen.append(at[i])
@@ -392,6 +392,7 @@ def train(
     V = np.zeros((0, d)) if V is None else V
     xi = np.zeros(0) if xi is None else xi
     starts, last = STARTS, np.inf
+    candidates = MOST_CANDIDATES if thorough else CANDIDATES
     most = max(STARTS, min(MOST_STARTS, MOST_HEIGHTS // task.Z.size)) if thorough else STARTS
     for _ in range(MOST_ROUNDS if thorough else ROUNDS):
         value, r = objective(task, V, xi)
@@ -402,7 +403,7 @@ def train(
             V, xi = polished(task, V, xi)
             break
         last = value if starts == most else np.inf
-        U, signs, worst = _violators(task, r, V, xi, rng, starts)
+        U, signs, worst = _violators(task, r, V, xi, rng, starts, candidates)
         if not len(U):
             V, xi = polished(task, V, xi)
             if objective(task, V, xi)[0] < value * (1.0 - 1e-9):

@@ -8,7 +8,7 @@ from math import ceil, floor
 
 from relu_cert.exact import rational as rational  # handed on: the exact text
 
-SHOWN_ENTRIES = 50  # of a vector
+SHOWN_ENTRIES = 16  # of a vector
 
 
 def at_most(x: Fraction) -> str:

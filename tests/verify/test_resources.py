@@ -311,4 +311,4 @@ def test_the_limits_hold(case: Callable[[], Files], tmp_path: Path) -> None:
     assert complaint == ""
     assert seconds <= SECONDS + 2, "with the start of Python"
     assert kilobytes <= MEGABYTES << 10
-    assert time.monotonic() - start < 60
+    assert time.monotonic() - start < 300
