@@ -154,12 +154,13 @@ def found(problem: Problem, theta: Any, R: Fraction, *keys: tuple[int, int], lif
     return Candidates(ball, classes, lift, W, free=1 + len({min(D, 15 - D) for _, D in keys if 0 < D < 15}))
 
 
-def checked(candidates: Candidates, error: Fraction, *weights: Fraction) -> int:
-    """What `check_level` says where the first classes have these weights, up to the error, and the others none."""
+def checked(candidates: Candidates, error: Fraction, *weights: Fraction, rest: bool | None = False) -> int:
+    """What `check_level` says where the first classes have these weights, up to the error, and the others none, or (rest
+    = None) one up to the error."""
     fields = Node({"masses": "", "classes": []}, None, "set").record("masses", "classes")
     count = len(candidates.classes)
     neurons = tuple(
-        Neuron(class_.key, a < len(weights), True, True, class_.B, [*weights, *[F(0)] * count][a])
+        Neuron(class_.key, a < len(weights) or rest, True, True, class_.B, [*weights, *[F(0)] * count][a])
         for a, class_ in enumerate(candidates.classes)
     )
     nothing = System(fmpq_mat(0, 0), (), (), (), (), 0, {}, exact=False)
@@ -260,6 +261,20 @@ def test_biases_of_two_sides_add_up(sign: int) -> None:
     for b, other in ((6, -2), (-1, 7), (9, 0), (0, 8), (0, -8)):
         with pytest.raises(Rejected, match=f"biases between -4 and 4, found {F(b - other, 2)}$"):
             checked(sides(F(b), sign * F(other), sign), F(0), F(1, 2), F(1, 2))
+
+
+def test_classes_without_weight() -> None:
+    """One that is known to have none is not asked for a bias; one of weight 0 up to the error adds to the error: -3 >
+    -8/2 + (2 * 208^(1/2) + 8) delta for a class with the same output."""
+    turned = found(LINE, THETA, F(0), (1, D), (-1, D))
+    assert checked(turned, F(0), F(1, 2)) == 1
+    with pytest.raises(Rejected, match="a bias that keeps the pattern"):
+        checked(turned, F(0), F(1, 2), rest=None)
+    kinked = replace(turned, classes=[turned.classes[0], replace(turned.classes[1], kinks=(1,))])
+    delta = 1 / (2 * ROOT + 8)
+    assert checked(kinked, delta * (1 + NEAR), F(1, 2)) == checked(kinked, delta * (1 - NEAR), F(1, 2), rest=None) == 1
+    with pytest.raises(Rejected, match="biases between"):
+        checked(kinked, delta * (1 + NEAR), F(1, 2), rest=None)
 
 
 def test_a_pattern_that_no_bias_keeps() -> None:
