@@ -10,11 +10,11 @@ from fractions import Fraction
 from flint import fmpq, fmpq_mat
 
 from verify.ball import Class, frobenius
-from verify.bounds import column, fraction, matrix, rational, root_above
+from verify.bounds import column, dual_basis, fraction, matrix, rational, root_above
 from verify.masses import of_class
 from verify.problem import dot, square
 from verify.solutions import OptimalSet, System
-from verify.superclasses import Candidates, length, product, side_by_side, spanned, stretch
+from verify.superclasses import Candidates, length, product, side_by_side, stretch, without
 from verify.text import Fields, Matrix, Node, Vector, show
 
 
@@ -115,6 +115,13 @@ def is_void(found: Candidates, active: list[int], row: Vector) -> bool:
 def silent_on(found: Candidates, active: list[int], row: Vector) -> frozenset[int]:
     """The places of the active classes a with B_a'l = 0, so that l.q_a = 0 for every residual."""
     return frozenset(place for place, a in enumerate(active) if is_silent(found.classes[a], row))
+
+
+def spanned(rows: Matrix, columns: fmpq_mat) -> bool:
+    """Whether the rows are independent, and their span holds all columns."""
+    L = matrix(rows, columns.nrows())
+    W = dual_basis(L)
+    return W is not None and not any(without(L, W, columns).entries())
 
 
 def is_silent(class_: Class, row: Sequence[Fraction]) -> bool:

@@ -75,13 +75,6 @@ def without(basis: fmpq_mat, W: fmpq_mat, columns: fmpq_mat) -> fmpq_mat:
     return columns - basis.transpose() * (W * columns)
 
 
-def spanned(rows: Matrix, columns: fmpq_mat) -> bool:
-    """Whether the rows are independent, and their span holds all columns."""
-    L = matrix(rows, columns.nrows())
-    W = dual_basis(L)
-    return W is not None and not any(without(L, W, columns).entries())
-
-
 def product(S: fmpq_mat, T: fmpq_mat) -> fmpq:
     """The product <SS', TT'> of kernels: the sum of the squares of S'T."""
     return sum((x * x for x in (S.transpose() * T).entries()), fmpq(0))

@@ -18,7 +18,6 @@ from verify.facts import COVER, DUAL, VALUE, Facts
 from verify.masses import KEYS, check_set
 from verify.problem import Problem
 from verify.solutions import OptimalSet, lifted, set_rule
-from verify.superclasses import spanned
 from verify.text import Node, mask_of
 
 
@@ -63,6 +62,8 @@ def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node, lift: N
             side[c] = (1 if D >> k & 1 else -1) * (1 if a > 0 else -1)
     doubtful = [c for c, sure in enumerate(surely_concave(ball, cover, xi)) if side[c] and not sure]
     if ball.problem.biases and not found.kinks:
+        from verify.split import spanned
+
         L = tuple(row.vector(ball.problem.n) for row in lift.array())
         ones = {c: column(Fraction(c == one) for one in cover.lines.line) for c in doubtful}
         doubtful = [c for c in doubtful if cover.weights[xi].w[c] or not spanned(L, ones[c])]

@@ -155,8 +155,8 @@ def found(problem: Problem, theta: Any, R: Fraction, *keys: tuple[int, int], lif
 
 
 def checked(candidates: Candidates, error: Fraction, *weights: Fraction, rest: bool | None = False) -> int:
-    """What `check_level` says where the first classes have these weights, up to the error, and the others none, or (rest
-    = None) one up to the error."""
+    """What `check_level` says where the first classes have these weights, up to the error, and the others none, or
+    (rest = None) none up to the error."""
     fields = Node({"masses": "", "classes": []}, None, "set").record("masses", "classes")
     count = len(candidates.classes)
     neurons = tuple(
@@ -242,25 +242,26 @@ def test_weights_of_level_classes() -> None:
 
 
 def sides(b: Fraction, other: Fraction, sign: int) -> Candidates:
-    """x = -2, -1, 1, 2: the neurons 4 x + b, on at x > 0, and sign times (-4 x + other), on at x < 0, each of weight
+    """x = -2, -1, 2, 3: the neurons 4 x + b, on at x > 0, and sign times (-4 x + other), on at x < 0, each of weight
     1/2."""
-    x, theta = (-2, -1, 1, 2), vec(4 * sign, -4 * sign, -4, 4)
+    x, theta = (-2, -1, 2, 3), vec(4 * sign, -4 * sign, -4, 4)
     fit = ((4 * a + b if a > 0 else sign * (other - 4 * a)) / 2 for a in x)
     y = tuple(t + f for t, f in zip(theta, fit, strict=True))
     problem = replace(LINE, Z=mat([[a, 1] for a in x]), y=y, lam=F(9))
     return found(problem, theta, F(0), (1, D), (sign, 0b0011))
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-def test_biases_of_two_sides_add_up(sign: int) -> None:
-    """On at x > 0 and on at x < 0, with one row of the lift for both: each bias is between -4 and 4, and so b - sign
-    other is between -8 and 8, whatever they are in the targets."""
+@pytest.mark.parametrize(("sign", "least", "most"), [(1, -8, 4), (-1, -6, 6)])
+def test_biases_of_two_sides_add_up(sign: int, least: int, most: int) -> None:
+    """On at x > 0 and on at x < 0, with one row of the lift for both: b is between -8 and 4, the other bias between -4
+    and 8, and so is (b - sign other) / 2 between bounds, whatever they are in the targets."""
     assert [*rows(sides(F(0), F(0), sign))] == [D]
-    for b, other in ((1, 2), (6, 1), (0, -7), (-9, -2), (-1, 6), (8 - NEAR, 0), (0, 8 - NEAR), (3, 11 - NEAR)):
-        assert checked(sides(F(b), sign * F(other), sign), F(0), F(1, 2), F(1, 2)) == 2
-    for b, other in ((6, -2), (-1, 7), (9, 0), (0, 8), (0, -8)):
-        with pytest.raises(Rejected, match=f"biases between -4 and 4, found {F(b - other, 2)}$"):
-            checked(sides(F(b), sign * F(other), sign), F(0), F(1, 2), F(1, 2))
+    for total in (least + NEAR, F(0), F(1), most - NEAR):
+        for b in (F(-9), F(0), F(7)):
+            assert checked(sides(b, sign * (b - 2 * total), sign), F(0), F(1, 2), F(1, 2)) == 2
+    for total in (F(least), F(most), F(9), F(-9)):
+        with pytest.raises(Rejected, match=f"biases between {least} and {most}, found {total}$"):
+            checked(sides(F(1), sign * (1 - 2 * total), sign), F(0), F(1, 2), F(1, 2))
 
 
 def test_classes_without_weight() -> None:
