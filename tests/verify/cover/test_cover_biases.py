@@ -7,6 +7,7 @@ import json
 import random
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from verify.cover.biases import check_level, for_weights, of_weights, rows_of
 from verify.facts import NEURONS, Facts
 from verify.neurons import Neuron
 from verify.problem import Problem
+from verify.rules import cover_set
 from verify.solutions import OptimalSet, System, lifted, set_rule
 from verify.superclasses import Candidates
 from verify.text import Node
@@ -279,9 +281,35 @@ def test_classes_without_weight() -> None:
 
 
 def test_a_pattern_that_no_bias_keeps() -> None:
-    """4 x + b is never positive at x = 0 and 3 only."""
+    """4 x + b is never positive at x = 0 and 3 only, nor at one of two equal rows only."""
     with pytest.raises(Rejected, match="a bias that keeps the pattern"):
         checked(found(LINE, THETA, F(0), (1, 0b1001), lift=(ONES, vec(1, 0, 0, 1))), F(0), F(1, 2))
+    twice = replace(LINE, Z=mat([[x, 1] for x in (0, 2, 2, 3)]), lam=F(9))
+    with pytest.raises(Rejected, match="a bias that keeps the pattern"):
+        checked(found(twice, THETA, F(0), (1, D)), F(0), F(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("biases", "kinks", "doubtful"), [(True, (), [1, 2]), (True, (3,), [0, 1, 2]), (False, (), [0, 1, 2])]
+)
+def test_lines_that_a_level_class_does_not_see(
+    biases: bool, kinks: tuple[int, ...], doubtful: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row 0 is in the lift, and may be on any side of a class without kinks if biases are free. Row 1 has no weight
+    either, row 2 some: they have their side on every leaf. Row 3 is surely concave, or a kink."""
+    asked: list[list[int]] = []
+    ball = Ball(replace(LINE, biases=biases), THETA, F(0))
+    class_ = Class((1, 0b0111), kinks, 0b1000 if kinks else 0, fmpq_mat(4, 2), F(1))
+    monkeypatch.setattr(cover_set, "read_class", lambda *_, sides: class_)
+    monkeypatch.setattr(cover_set, "surely_concave", lambda *_: [False, False, False, True])
+    lines = SimpleNamespace(rows=[()] * 4, line=(0, 1, 2, 3), multiple=(1, 1, 1, 1), heights=lambda u: [1] * 4)
+    weights = {1: SimpleNamespace(convex=[2], w=(0, 0, 5, -1))}
+    inside = lambda xi, number, side, lines: not asked.append(list(lines))  # type: ignore[func-returns-value]  # noqa: E731
+    cover = SimpleNamespace(lines=lines, weights=weights, inside=inside)
+    tie_ = SimpleNamespace(face=(), u=(1, 0), side=(1, 1, 1, 1), xi=1)
+    lift = Node(["1 0 0 0", "0 0 1 1"], None, "lift")
+    assert cover_set.checked(ball, cover, 0, tie_, Node({}, None, "class"), lift) is class_  # type: ignore[arg-type]
+    assert asked == [doubtful]
 
 
 def test_the_rows_of_the_lift() -> None:
