@@ -23,12 +23,13 @@ from pathlib import Path
 
 import numpy as np
 
-from relu_cert.cli.emit import recheck
+from relu_cert.checker import accepted
 from relu_cert.data import read_csv
 from relu_cert.path.build import solved
 from relu_cert.pipeline import DEFAULT_MAX_PATTERNS, network_problem, prepared
+from relu_cert.report.path import PathReport
 from relu_cert.report.progress import Progress
-from relu_cert.work import Followed, follow
+from relu_cert.work import follow
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Row:
     """What was measured."""
 
     case: Case
-    followed: Followed
+    report: PathReport
     proof: float
     solves: float
 
@@ -73,19 +74,19 @@ def measured(case: Case, folder: Path) -> Row:
     start = time.process_time()
     data, stages = read_csv(path, bias=case.bias), Progress(quiet=True)
     problem = network_problem(data, "relu", stages, DEFAULT_MAX_PATTERNS, listed=False)
-    followed = follow(problem, data.source, (case.least, Fraction(1)), stages)
-    recheck(followed.text, data.source)
+    report = follow(problem, data.source, (case.least, Fraction(1)), stages)
+    accepted(report.certificate_text, path.read_bytes())
     proof = time.process_time() - start
     floats = prepared(problem)
     start = time.process_time()
-    for one in followed.report.breakpoints:
+    for one in report.breakpoints:
         solved(floats, 1 / one.lo, None)
-    return Row(case, followed, proof, time.process_time() - start)
+    return Row(case, report, proof, time.process_time() - start)
 
 
 def told(row: Row) -> str:
     """A line of the table."""
-    report = row.followed.report
+    report = row.report
     met = "met" if row.proof <= row.case.bar and not report.cover.gaps else "NOT MET"
     ratio = row.proof / row.solves if row.solves else float("inf")
     return (

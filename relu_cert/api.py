@@ -14,20 +14,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from relu_cert.asked import Number, in_python, lambda_choice, limits, positive, ratios, request, some_patterns
+from relu_cert.asked import Number, in_python, lambda_choice, limits, positive, ratios, request, variant
 from relu_cert.cover.limits import Limits
 from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number
-from relu_cert.data.dataset import Dataset, Source
-from relu_cert.data.raw import digest
+from relu_cert.data.dataset import Dataset
 from relu_cert.errors import DataError, UsageError
 from relu_cert.files import Place, decide_places, written_here
 from relu_cert.free.terms import read_free
-from relu_cert.global_optimum import GlobalOptimum
 from relu_cert.lasso import fitted_intercept, given_coefficients, lasso
 from relu_cert.network.approximate import Strategy
 from relu_cert.network.biases import OutputBias
@@ -36,30 +33,19 @@ from relu_cert.network.given import given_network, trained_with
 from relu_cert.network.penalty import convert, implied
 from relu_cert.network.penalty import penalty as named_penalty
 from relu_cert.patterns import enumerate_patterns, predict
-from relu_cert.pipeline import (
-    DEFAULT_GAP,
-    DEFAULT_MAX_PATTERNS,
-    LambdaChoice,
-    answered,
-    network_problem,
-    verdicts,
-)
+from relu_cert.pipeline import DEFAULT_GAP, DEFAULT_MAX_PATTERNS, network_problem
 from relu_cert.problem import Loss
-from relu_cert.report.check import CheckReport
 from relu_cert.report.explore import Exploration
-from relu_cert.report.one_neuron import OneNeuronReport
-from relu_cert.report.patterns import after, before, content, headline
+from relu_cert.report.patterns import Patterns
 from relu_cert.report.progress import Progress
 from relu_cert.report.prune import Pruning
-from relu_cert.report.terminal import wrapped
 from relu_cert.results.base import CertifiedResult
 from relu_cert.results.check import Certified
 from relu_cert.results.network import CertifiedNetwork
 from relu_cert.results.path import CertifiedOneNeuron, CertifiedPath
-from relu_cert.results.patterns import Patterns
 from relu_cert.results.solution import DEFAULT_GAP as SOLUTION_GAP
-from relu_cert.results.solution import CertifiedGroupLasso, CertifiedSolution, certified_optimum, judged
-from relu_cert.variants import Variant, network_variant, over_all, varied
+from relu_cert.results.solution import CertifiedGroupLasso, CertifiedSolution, certified_solution
+from relu_cert.variants import checked, checked_lasso
 from relu_cert.work import NETWORK_GAP, compared, examined, follow, follow_one_neuron, pruned
 
 __all__ = [
@@ -182,22 +168,10 @@ def certify(
     bounds = _limits(seconds, jobs, dask, state)
     if model not in ("relu", "gated"):
         raise UsageError(f"model is 'relu' or 'gated', not {model!r}.")
-    terms = read_free(free)
-    data, raw = dataset_from_arrays(Z, y, bias=bias or "biases" in terms, names=names, target=target)
-    variant = Variant(some_patterns(data.Z, patterns, seed, gates, in_python), _delta(l2), _loss(loss), terms)
-    path = Path("data.cert.json")
+    data, raw = dataset_from_arrays(Z, y, bias=bias or "biases" in read_free(free), names=names, target=target)
+    which = variant(data.Z, patterns, seed, gates, l2, loss, free, in_python)
     with Progress(quiet=not progress) as stages:
-        listed = listed or "patterns-complete" in asked.named
-        problem = network_variant(data, model, variant, stages, max_patterns, listed=listed)
-        facts, results = answered(asked, problem, stages, bounds)
-        best = None
-        if variant.gates is not None:
-            every = over_all(data, model, variant, facts.lam, asked.gap, stages, max_patterns)
-            if isinstance(every, str):
-                best = GlobalOptimum(reason=every)
-            else:
-                best = GlobalOptimum(every, verdicts(every), path.with_name("data.all-patterns.cert.json"))
-        report = CheckReport(data, data.source, facts, results, path, best)
+        report = checked(asked, data, model, which, stages, bounds, listed=listed, max_patterns=max_patterns)
         return _rechecked(Certified(report, raw), verify, stages)
 
 
@@ -255,14 +229,10 @@ def certify_group_lasso(
     choice = lambda_choice(lam, lambda_ratio, in_python)
     asked = request(choice, gap, interval, noise, claims, (), in_python)
     given = lasso(X, groups, y, K=K, weights=weights, intercept=intercept, average=average)
-    problem = varied(given.plain, Variant(None, _delta(l2), _loss(loss)))
-    if asked.choice.value is not None:
-        asked = replace(asked, choice=LambdaChoice(value=given.lam(asked.choice.value)))
+    which = variant(None, None, None, None, l2, loss, None, in_python)
     with Progress(quiet=not progress) as stages:
-        facts, results = answered(asked, problem, stages)
-        source = Source("problem.json", digest(given.raw), "json")
-        report = CheckReport(None, source, facts, results, Path("problem.cert.json"), None, given)
-        return _rechecked(CertifiedGroupLasso(report, given.raw, given), verify, stages)
+        report = checked_lasso(asked, given, which, stages, given.source(), Path("problem.cert.json"))
+        return _rechecked(CertifiedGroupLasso(report, given.raw), verify, stages)
 
 
 def certify_solution(
@@ -298,10 +268,9 @@ def certify_solution(
     given = lasso(X, groups, y, K=K, weights=weights, intercept=free, average=average)
     at = None if isinstance(intercept, bool) else exact_number(intercept)
     coefficients = given_coefficients(w, given.d)
+    size, wanted = positive(lam, "lam"), positive(gap, "gap")
     with Progress(quiet=not progress) as stages:
-        choice = LambdaChoice(value=given.lam(positive(lam, "lam")))
-        optimum = certified_optimum(given, choice, DEFAULT_GAP, stages)
-        return _rechecked(judged(given, optimum, coefficients, at, positive(gap, "gap")), verify, stages)
+        return _rechecked(certified_solution(given, size, coefficients, at, wanted, stages), verify, stages)
 
 
 def certify_network(
@@ -358,7 +327,7 @@ def certify_network(
     data, raw = dataset_from_arrays(Z, y, bias=bias or "biases" in terms, names=names, target=target)
     conversion = convert(convention, positive(lam, "lam"), data.n, batch=batch_size, free=terms)
     with Progress(quiet=not progress) as stages:
-        report, text = examined(
+        report = examined(
             given_network(network),
             data,
             conversion,
@@ -369,7 +338,7 @@ def certify_network(
             max_patterns=max_patterns,
             limits=_limits(seconds, jobs, dask),
         )
-        return _rechecked(CertifiedNetwork(report, text, raw), verify, stages)
+        return _rechecked(CertifiedNetwork(report, raw), verify, stages)
 
 
 def path(
@@ -399,8 +368,8 @@ value of lambda or more; proved.'
     data, raw = dataset_from_arrays(Z, y, bias=bias, names=names, target=target)
     with Progress(quiet=not progress) as stages:
         problem = network_problem(data, model, stages, max_patterns, listed=False)
-        found = follow(problem, data.source, ratios(low, high, in_python), stages, enclose=breakpoints)
-        return _rechecked(CertifiedPath(found.report, problem, found.text, raw, data), verify, stages)
+        report = follow(problem, data.source, ratios(low, high, in_python), stages, data, enclose=breakpoints)
+        return _rechecked(CertifiedPath(report, raw), verify, stages)
 
 
 def group_lasso_path(
@@ -422,11 +391,9 @@ def group_lasso_path(
     [('enters', 2.0)]
     """
     given = lasso(X, groups, y, K=K)
-    problem, raw = given.plain, given.raw
-    source = Source("problem.json", digest(raw), "json")
     with Progress(quiet=not progress) as stages:
-        found = follow(problem, source, ratios(low, high, in_python), stages, enclose=breakpoints)
-        return _rechecked(CertifiedPath(found.report, problem, found.text, raw), verify, stages)
+        report = follow(given.plain, given.source(), ratios(low, high, in_python), stages, enclose=breakpoints)
+        return _rechecked(CertifiedPath(report, given.raw), verify, stages)
 
 
 def one_neuron(x: Any, y: Any, *, verify: bool = True, progress: bool = False) -> CertifiedOneNeuron:
@@ -437,9 +404,7 @@ def one_neuron(x: Any, y: Any, *, verify: bool = True, progress: bool = False) -
     """
     data, raw = dataset_from_arrays(x, y)
     with Progress(quiet=not progress) as stages:
-        found = follow_one_neuron(data, stages)
-        report = OneNeuronReport("data.csv", found.path, Path("data.path.json"))
-        return _rechecked(CertifiedOneNeuron(report, found.results, found.text, raw, data), verify, stages)
+        return _rechecked(CertifiedOneNeuron(follow_one_neuron(data, stages), raw), verify, stages)
 
 
 def prune(
@@ -545,8 +510,7 @@ def patterns(
     expected = predict(data.Z)
     with Progress(quiet=not progress) as stages, stages.stage("patterns"):
         found = enumerate_patterns(data.Z, max_patterns=max_patterns, progress=stages.advance)
-    text = "\n".join([wrapped(headline(found)), "", *before(expected), *after(found)])
-    return Patterns(found, content(data, expected, found, None), text)
+    return Patterns(data, expected, found)
 
 
 def _other(what: str, pair: tuple[Any, Any], data: Dataset) -> Dataset:
@@ -578,13 +542,3 @@ def _limits(seconds: float | None, jobs: int, dask: str | None, state: str | os.
             raise UsageError(f"{found.state} exists, and relu_cert did not write it; choose another place with state.")
         decide_places((), [Place("state", found.state)])
     return found
-
-
-def _delta(l2: Number | None) -> Fraction:
-    return Fraction(0) if l2 is None else positive(l2, "l2")
-
-
-def _loss(loss: Loss) -> Loss:
-    if loss not in ("squares", "logistic"):
-        raise UsageError(f"loss is 'squares' or 'logistic', not {loss!r}.")
-    return loss

@@ -16,9 +16,11 @@ from relu_cert.data.arrays import exact_matrix, exact_number
 from relu_cert.data.numbers import NumberError
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix
+from relu_cert.free.terms import read_free
 from relu_cert.patterns.sample import gate_patterns, read_gate_file
 from relu_cert.pipeline import DEFAULT_GAP, IntervalChoice, LambdaChoice, Request
-from relu_cert.variants import Gates, drawn
+from relu_cert.problem import Loss
+from relu_cert.variants import Gates, Variant, drawn
 
 Number = Fraction | int | float | str
 Say = Callable[[str], str]
@@ -97,6 +99,25 @@ def limits(
     if jobs < 1:
         raise UsageError(f"{say('jobs')} must be at least 1, not {jobs}.")
     return Limits(seconds, jobs=jobs, dask=dask, state=None if state is None else Path(state))
+
+
+def variant(
+    Z: Matrix | None,
+    patterns: int | None,
+    seed: int | None,
+    gates: Any,
+    l2: Number | None,
+    loss: Loss,
+    free: str | Sequence[str] | None,
+    say: Say,
+    delimiter: str = ",",
+) -> Variant:
+    """Which problem it is; only the rows Z of a network have patterns."""
+    if loss not in ("squares", "logistic"):
+        raise UsageError(f"{say('loss')} is 'squares' or 'logistic', not {loss!r}.")
+    some = None if Z is None else some_patterns(Z, patterns, seed, gates, say, delimiter)
+    delta = Fraction(0) if l2 is None else positive(l2, say("l2"))
+    return Variant(some, delta, loss, read_free(free))
 
 
 def some_patterns(

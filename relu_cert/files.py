@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.errors import UsageError
 
 
@@ -59,6 +60,17 @@ class Place:
 
     what: str
     path: Path
+
+
+def stem(path: Path) -> str:
+    """The file's name without its endings, for files that are named after it."""
+    name = "stdin" if str(path) == STANDARD_INPUT else path.name.removesuffix(".gz")
+    return name.rsplit(".", 1)[0] or "relu_cert"
+
+
+def beside(certificate: Path, ending: str) -> Path:
+    """Where another file goes that belongs to a certificate, beside it."""
+    return certificate.with_name(f"{stem(certificate).removesuffix('.cert')}{ending}")
 
 
 def decide_places(

@@ -29,9 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.data.arrays import exact_matrix, exact_number, exact_vector
+from relu_cert.data.dataset import Source
 from relu_cert.data.messages import file_name
 from relu_cert.data.numbers import NumberError, parse_number
-from relu_cert.data.raw import decode, read_bytes
+from relu_cert.data.raw import decode, digest, read_bytes
 from relu_cert.errors import DataError
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.problem import problem_from_json
@@ -72,6 +73,16 @@ class Lasso:
         """X, exactly."""
         return self.table if isinstance(self.table, tuple) else exact_matrix(self.table, "X")
 
+    @cached_property
+    def omega(self) -> Vector:
+        """The weight of every group."""
+        return (Fraction(1),) * len(self.groups) if self.weights is None else self.weights
+
+    @property
+    def _doubles(self) -> bool:
+        """Whether the doubles of an array are those of the plain problem, too."""
+        return isinstance(self.table, np.ndarray) and not self.intercept and self.weights is None
+
     @property
     def is_plain(self) -> bool:
         """Whether the problem is certified as it stands."""
@@ -87,7 +98,7 @@ class Lasso:
 
     def plain_text(self) -> str:
         """The JSON text of the plain problem."""
-        if isinstance(self.table, np.ndarray) and not self.intercept and self.weights is None:
+        if self._doubles:
             return problem_text(self.table, [list(g) for g in self.groups], self.y, self.K)
         X, y = ([list(row) for row in self.X], list(self.y))
         if self.intercept:
@@ -95,8 +106,8 @@ class Lasso:
             X = [[x - m for x, m in zip(row, means, strict=True)] for row in X]
             y = [t - sum(self.y, Fraction(0)) / self.n for t in y]
         if self.weights is not None:
-            omega = self._of_columns(self.weights)
-            X = [[x / o for x, o in zip(row, omega, strict=True)] for row in X]
+            omega = {j: o for o, group in zip(self.omega, self.groups, strict=True) for j in group}
+            X = [[x / omega.get(j, 1) for j, x in enumerate(row)] for row in X]
         return problem_text(tuple(map(tuple, X)), [list(g) for g in self.groups], tuple(y), self.K)
 
     @cached_property
@@ -104,27 +115,29 @@ class Lasso:
         """The bytes of the file of the plain problem."""
         return self.plain_text().encode()
 
+    def source(self, path: str = "problem.json") -> Source:
+        """The file of the plain problem, under its name."""
+        return Source(path, digest(self.raw), "json")
+
     @cached_property
     def plain(self) -> Problem:
         """The plain problem."""
-        direct = isinstance(self.table, np.ndarray) and not self.intercept and self.weights is None and self.K is None
-        if direct and sorted(j for group in self.groups for j in group) == list(range(self.d)) and all(self.groups):
+        whole = sorted(j for group in self.groups for j in group) == list(range(self.d)) and all(self.groups)
+        if whole and self._doubles and self.K is None:
             with suppress(OverflowError):
                 return Problem("cgl", self.y, FloatBlocks(np.asarray(self.table), self.groups), columns=self.groups)
         return problem_from_json(self.raw.decode())
 
     def to_plain(self, w: Vector) -> tuple[Vector, ...]:
         """Coefficients of this problem as blocks of the plain one."""
-        omega = (Fraction(1),) * self.d if self.weights is None else self._of_columns(self.weights)
-        return tuple(tuple(w[j] * omega[j] for j in group) for group in self.groups)
+        return tuple(tuple(w[j] * o for j in group) for o, group in zip(self.omega, self.groups, strict=True))
 
     def from_plain(self, blocks: Iterable[tuple[int, Vector]]) -> Vector:
         """Active blocks of the plain problem as coefficients of this one."""
         w = [Fraction(0)] * self.d
         for b, entries in blocks:
-            omega = Fraction(1) if self.weights is None else self.weights[b]
             for j, x in zip(self.groups[b], entries, strict=True):
-                w[j] = x / omega
+                w[j] = x / self.omega[b]
         return tuple(w)
 
     def best_intercept(self, w: Vector) -> Fraction:
@@ -132,13 +145,6 @@ class Lasso:
         if not self.intercept:
             return Fraction(0)
         return sum((t - dot(row, w) for row, t in zip(self.X, self.y, strict=True)), Fraction(0)) / self.n
-
-    def _of_columns(self, omega: Vector) -> Vector:
-        found = [Fraction(1)] * self.d
-        for b, group in enumerate(self.groups):
-            for j in group:
-                found[j] = omega[b]
-        return tuple(found)
 
 
 def lasso(

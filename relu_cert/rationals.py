@@ -91,8 +91,13 @@ def express(basis: Sequence[Sequence[Fraction]], vector: Sequence[Fraction]) -> 
     return tuple(to_fraction(reduced[i, len(basis)]) for i in range(len(basis)))
 
 
-def solve(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> Vector:
-    """The solution of a square, nonsingular system."""
-    left = columns_of(list(zip(*rows, strict=True)))
-    found = left.solve(columns_of([right]))
-    return tuple(to_fraction(found[i, 0]) for i in range(len(right)))
+def nearest_solution(A: fmpq_mat, b: Sequence[Fraction], aim: Sequence[Fraction]) -> Vector | None:
+    """The x with A x = b that is nearest to the aim: aim + A'mu; None where there is none."""
+    rows = [[*row, x] for row, x in zip(A.tolist(), column(b).entries(), strict=True)]
+    reduced, rank = fmpq_mat(len(rows), len(aim) + 1, [x for row in rows for x in row]).rref()
+    kept = reduced.tolist()[:rank]
+    if any(not any(row[:-1]) for row in kept):
+        return None
+    R = fmpq_mat(rank, len(aim), [x for row in kept for x in row[:-1]])
+    missing = fmpq_mat(rank, 1, [row[-1] for row in kept]) - R * column(aim)
+    return to_vector(column(aim) + R.transpose() * (R * R.transpose()).solve(missing)) if rank else tuple(aim)

@@ -20,8 +20,7 @@ from relu_cert.exact import Vector, sqrt_upper
 from relu_cert.problem.blocks import widest_squared
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.algebraic.guess import guessed_residual
-from relu_cert.prove.algebraic.optimum import algebraic_set
-from relu_cert.prove.exact_optimum import exact_facts, guesses
+from relu_cert.prove.exact_optimum import algebraic_set, exact_facts, guesses
 from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Unknown
 from relu_cert.prove.lifts import proposed_lifts
 from relu_cert.prove.multipliers import Proposals

@@ -17,6 +17,7 @@ reason, in `EXPECTED_FAILED_CHECKS`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -34,10 +35,7 @@ except ImportError as error:
 from relu_cert.api import Number, certify
 
 if TYPE_CHECKING:
-    from relu_cert.claims.claim import Result
-    from relu_cert.network.fitted import FittedNetwork
     from relu_cert.problem.problem import Loss
-    from relu_cert.results.check import Certified
 
 Floats = NDArray[np.float64]
 
@@ -53,46 +51,24 @@ EXPECTED_FAILED_CHECKS: dict[str, str] = {
 however busy the machine is: pass this as its `expected_failed_checks`."""
 
 
+@dataclass(eq=False, repr=False)
 class _Certified(BaseEstimator):  # type: ignore[misc]
     """What both estimators share: parameters, the fit and what it leaves behind."""
 
-    def __init__(
-        self,
-        lam: Number | None = None,
-        *,
-        lambda_ratio: Number | None = None,
-        model: Literal["relu", "gated"] = "relu",
-        bias: bool = True,
-        gap: Number = 1e-9,
-        patterns: int | None = None,
-        seed: int | None = None,
-        l2: Number | None = None,
-        free: str | Sequence[str] | None = None,
-        claims: Sequence[str] | None = None,
-        max_patterns: int = 100_000,
-        seconds: float | None = 60.0,
-        verify: bool = True,
-    ) -> None:
-        self.lam = lam
-        self.lambda_ratio = lambda_ratio
-        self.model = model
-        self.bias = bias
-        self.gap = gap
-        self.patterns = patterns
-        self.seed = seed
-        self.l2 = l2
-        self.free = free
-        self.claims = claims
-        self.max_patterns = max_patterns
-        self.seconds = seconds
-        self.verify = verify
-
-    certified_: Certified
-    certificate_: str
-    claims_: dict[str, Result]
-    network_: FittedNetwork
-    n_neurons_: int
-    n_features_in_: int
+    lam: Number | None = None
+    _: KW_ONLY
+    lambda_ratio: Number | None = None
+    model: Literal["relu", "gated"] = "relu"
+    bias: bool = True
+    gap: Number = 1e-9
+    patterns: int | None = None
+    seed: int | None = None
+    l2: Number | None = None
+    free: str | Sequence[str] | None = None
+    claims: Sequence[str] | None = None
+    max_patterns: int = 100_000
+    seconds: float | None = 60.0
+    verify: bool = True
 
     def _certify(self, X: Floats, y: Floats) -> None:
         """Solve, prove and keep what was found."""
@@ -161,6 +137,7 @@ def _logistic(model: Any) -> bool:
     return bool(model.loss == "logistic")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
     """Two classes by the sign of a network that is trained on the labels -1 and 1.
 
@@ -176,40 +153,7 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
     array([[0.05, 0.95]])
     """
 
-    def __init__(
-        self,
-        lam: Number | None = None,
-        *,
-        lambda_ratio: Number | None = None,
-        model: Literal["relu", "gated"] = "relu",
-        bias: bool = True,
-        gap: Number = 1e-9,
-        loss: Loss = "squares",
-        patterns: int | None = None,
-        seed: int | None = None,
-        l2: Number | None = None,
-        free: str | Sequence[str] | None = None,
-        claims: Sequence[str] | None = None,
-        max_patterns: int = 100_000,
-        seconds: float | None = 60.0,
-        verify: bool = True,
-    ) -> None:
-        super().__init__(
-            lam,
-            lambda_ratio=lambda_ratio,
-            model=model,
-            bias=bias,
-            gap=gap,
-            patterns=patterns,
-            seed=seed,
-            l2=l2,
-            free=free,
-            claims=claims,
-            max_patterns=max_patterns,
-            seconds=seconds,
-            verify=verify,
-        )
-        self.loss = loss
+    loss: Loss = "squares"
 
     def fit(self, X: Any, y: Any) -> ReLUCertClassifier:
         """Train and prove. Raises TooManyPatterns where patterns have to be listed, and are too many."""

@@ -1,21 +1,36 @@
-"""Variants of the problem: some patterns only, the elastic penalty, the logistic loss. One place for all front ends."""
+"""What `check` does, once the data are read, with the variants of the problem: some patterns only, the elastic penalty,
+the logistic loss. The command line and the Python interface share it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Literal
 
-from relu_cert.data.dataset import Dataset
+from relu_cert.cover.limits import Limits
+from relu_cert.data.dataset import Dataset, Source
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
+from relu_cert.files import beside
 from relu_cert.free.terms import Free
-from relu_cert.global_optimum import too_many
+from relu_cert.lasso import Lasso
+from relu_cert.patterns.predict import predict
 from relu_cert.patterns.sample import draw_gates
-from relu_cert.pipeline import Derivatives, LambdaChoice, Stages, find_facts, network_problem
+from relu_cert.pipeline import (
+    DEFAULT_MAX_PATTERNS,
+    Derivatives,
+    LambdaChoice,
+    Request,
+    Stages,
+    answered,
+    find_facts,
+    network_problem,
+    verdicts,
+)
 from relu_cert.problem import Loss, Problem, over_patterns, written_out
-from relu_cert.prove.facts import Facts
+from relu_cert.report.check import CheckReport
 
 MOST_WRITTEN_OUT = 5000  # patterns whose blocks are treated one by one
 NetworkModel = Literal["relu", "gated"]
@@ -96,18 +111,42 @@ def zero_or_one(y: Vector) -> bool:
     return all(label in (0, 1) for label in y)
 
 
-def over_all(
+def checked(
+    asked: Request,
     data: Dataset,
     model: NetworkModel,
     variant: Variant,
-    lam: Fraction,
-    gap: Fraction,
     stages: Stages,
-    max_patterns: int,
-) -> Facts | str:
-    """The same problem over all patterns at the same lambda, for a variant over some of them; or why it is not done."""
+    limits: Limits,
+    *,
+    listed: bool = False,
+    max_patterns: int = DEFAULT_MAX_PATTERNS,
+    target: Path = Path("data.cert.json"),
+) -> CheckReport:
+    """A network; over some patterns only, beside the same over all of them, at the same lambda, where D_Z can be
+    listed."""
+    listed = listed or "patterns-complete" in asked.named
+    problem = network_variant(data, model, variant, stages, max_patterns, listed=listed)
+    facts, results = answered(asked, problem, stages, limits)
+    report = CheckReport(data.source, data, results, target, facts)
+    if variant.gates is None:
+        return report
     limit = min(max_patterns, MOST_WRITTEN_OUT) if variant.delta else max_patterns
-    if reason := too_many(data, limit):
-        return reason
+    if (bound := predict(data.Z).bound) > limit:
+        why = f"D_Z may have up to {bound} patterns, over the limit of {limit} (--max-patterns)"
+        return replace(report, over_all=why)
     problem = network_variant(data, model, replace(variant, gates=None), stages, max_patterns)
-    return find_facts(problem, LambdaChoice(value=lam), gap, stages, derivatives=Derivatives())
+    every = find_facts(problem, LambdaChoice(value=facts.lam), asked.gap, stages, derivatives=Derivatives())
+    path = beside(target, ".all-patterns.cert.json")
+    return replace(report, over_all=CheckReport(data.source, data, verdicts(every), path, every))
+
+
+def checked_lasso(
+    asked: Request, given: Lasso, variant: Variant, stages: Stages, source: Source, target: Path
+) -> CheckReport:
+    """A group lasso that need not be plain; `source` is the file of its plain problem."""
+    problem = varied(given.plain, variant)
+    if asked.choice.value is not None:
+        asked = replace(asked, choice=LambdaChoice(value=given.lam(asked.choice.value)))
+    facts, results = answered(asked, problem, stages)
+    return CheckReport(source, None, results, target, facts, lasso=given)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
-from relu_cert.certificate import certificate, dumps
-from relu_cert.claims.claim import Result
 from relu_cert.cover.facts import prove_lambda_max
 from relu_cert.cover.limits import Limits
 from relu_cert.data.dataset import Dataset, Source
@@ -25,14 +23,13 @@ from relu_cert.network.merge import merge_on_data
 from relu_cert.network.objective import ConvexNeuron, convex_form
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.prune import prune_best
-from relu_cert.network.record import network_certificate
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.path.breakpoints import Breakpoint, breakpoints
 from relu_cert.path.curve import curve
 from relu_cert.path.draft import Drafted, draft
 from relu_cert.path.follow import follow_path, is_known
 from relu_cert.path.jumps import find_jump
-from relu_cert.path.one_neuron import NeuronPath, one_neuron_path
+from relu_cert.path.one_neuron import one_neuron_path
 from relu_cert.path.unlisted import Training
 from relu_cert.pipeline import (
     DEFAULT_GAP,
@@ -50,27 +47,18 @@ from relu_cert.problem.problem import Model, Problem
 from relu_cert.prove.facts import Along, Facts
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.refine_and_prove import propose
-from relu_cert.report.explore import Exploration, Labels, Row
+from relu_cert.report.explore import Exploration, Row
 from relu_cert.report.network import NetworkReport
+from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport
 from relu_cert.report.prune import Pruning
 from relu_cert.variants import with_free_terms
 
 NETWORK_GAP = Fraction(1, 1000)
-BESIDE_A_NETWORK = ("patterns-complete", "optimal", "fit", "p-unique", "optimal-set")
 PATH_CLAIMS = ("patterns-complete", "continuous", "set-continuous", "min-norm-continuous", "breakpoints", "curve")
 LAMBDA_MAX_SECONDS = 20.0
 OWN_SIZE = 5000  # points times neurons, where patterns are not listed: beyond, the program over the own ones takes long
 ACTIVE = 1e-9  # of the largest weight: what counts as a neuron in the table of explore
-
-
-@dataclass(frozen=True)
-class Followed:
-    """A path: its report, the facts behind it, and the text of its certificate."""
-
-    report: PathReport
-    problem: Problem
-    text: str
 
 
 def follow(
@@ -78,11 +66,12 @@ def follow(
     source: Source,
     ratios: tuple[Fraction, Fraction],
     stages: Stages,
+    data: Dataset | None = None,
     *,
     enclose: bool = True,
     target: Path | None = None,
     drafted: Callable[[Sequence[Drafted]], None] | None = None,
-) -> Followed:
+) -> PathReport:
     """The path between two parts of lambda_max; without `enclose` no breakpoints are enclosed. `drafted` is told what
     floats say, before the proof."""
     with stages.stage("lambda_max"):
@@ -115,22 +104,17 @@ def follow(
         jump = find_jump(problem, floats, largest, facts, found)
     facts = replace(facts, path=Along(found, drawn, jump))
     results = verdicts(facts, PATH_CLAIMS[problem.unlisted :])
-    named, lost = Path(source.path), len(enclosed) - len(kept)
-    target = target or named.with_suffix(".path.json")
-    report = PathReport(named.name, largest, found, kept, lost, drawn.all, results, target)
-    return Followed(report, problem, dumps(certificate(source, facts, results)))
+    target = target or Path(source.path).with_suffix(".path.json")
+    lost = len(enclosed) - len(kept)
+    return PathReport(source, data, results, target, facts, largest, found, kept, lost, drawn.all)
 
 
-@dataclass(frozen=True)
-class FollowedNeuron:
-    """The path of one neuron, its verdicts, and the text of its certificate."""
-
-    path: NeuronPath
-    results: tuple[Result, ...]
-    text: str
-
-
-def follow_one_neuron(data: Dataset, stages: Stages, max_patterns: int = DEFAULT_MAX_PATTERNS) -> FollowedNeuron:
+def follow_one_neuron(
+    data: Dataset,
+    stages: Stages,
+    max_patterns: int = DEFAULT_MAX_PATTERNS,
+    target: Path = Path("data.path.json"),
+) -> OneNeuronReport:
     """The exact path of a single neuron on a single feature (prop:one-neuron)."""
     if len(data.Z[0]) != 1:
         name = Path(data.source.path).name
@@ -140,7 +124,7 @@ def follow_one_neuron(data: Dataset, stages: Stages, max_patterns: int = DEFAULT
     facts = optimum(problem, LambdaChoice(value=found.top or Fraction(1)), DEFAULT_GAP, stages)
     facts = replace(facts, one_neuron=found)
     results = verdicts(facts, ("patterns-complete", "one-neuron"))
-    return FollowedNeuron(found, results, dumps(certificate(data.source, facts, results)))
+    return OneNeuronReport(data.source, data, results, target, facts, found)
 
 
 def examined(
@@ -155,8 +139,8 @@ def examined(
     max_patterns: int = DEFAULT_MAX_PATTERNS,
     target: Path = Path("network.cert.json"),
     limits: Limits = NO_LIMITS,
-) -> tuple[NetworkReport, str]:
-    """What a trained network is worth, and the text of the certificate; `own`: also over its own patterns."""
+) -> NetworkReport:
+    """What a trained network is worth; `own`: also over its own patterns."""
     free = conversion.free
     network = fold(trained, data.d, ones=data.source.bias, output_bias=output_bias, free=free)
     choice = LambdaChoice(value=conversion.lam)
@@ -175,10 +159,8 @@ def examined(
         among = find_facts(own_problem(found.neurons, data.Z, data.y), choice, DEFAULT_GAP, stages)
     comparison = compare(found, facts, among)
     results = network_verdicts(comparison, gap)
-    said = (*verdicts(facts, BESIDE_A_NETWORK), *results)
-    text = dumps(network_certificate(data.source, comparison, conversion, trained.origin, gap, said))
-    told = NetworkReport(trained, data, conversion, comparison, results, target, gap=gap, own_left_out=left_out)
-    return told, text
+    told = data.source, data, results, target
+    return NetworkReport(*told, trained, conversion, comparison, gap=gap, own_left_out=left_out)
 
 
 def pruned(
@@ -244,7 +226,7 @@ def _rows(
     facts: Facts, networks: OptimalNetworks, sets: Sequence[Dataset], extreme: Extreme, seed: int
 ) -> tuple[Row, ...]:
     """Min L2, EP, V-MSE and T-MSE; where the optimal networks are not known, the one that was found."""
-    labels = _labels(sets)
+    middle = _between_labels(sets)
     (Zv, yv), (Zt, yt) = ((part.Z, np.array([float(x) for x in part.y])) for part in sets[1:])
     found = {"found": networks.min_norm()}
     if facts.known:
@@ -265,7 +247,7 @@ def _rows(
                 float(facts.lam) ** 2 * float(alpha @ alpha),
                 float(np.mean((networks.outputs(Zv) @ alpha - yv) ** 2)),
                 float(np.mean((on_test - yt) ** 2)),
-                None if labels is None else labels.accuracy(on_test, yt),
+                None if middle is None else float(np.mean((on_test >= middle) == (yt >= middle))),
                 networks.slack(*slacks[name], alpha) if name in slacks else None,
                 tuple(float(a) for a in alpha),
             )
@@ -273,7 +255,7 @@ def _rows(
     return tuple(rows)
 
 
-def _labels(sets: Sequence[Dataset]) -> Labels | None:
-    """The two values of the targets, if there are exactly two."""
+def _between_labels(sets: Sequence[Dataset]) -> float | None:
+    """The middle of the two values of the targets, if there are exactly two: the nearer one is predicted."""
     values: set[Fraction] = {y for data in sets for y in data.y}
-    return Labels(float(min(values)), float(max(values))) if len(values) == 2 else None
+    return (float(min(values)) + float(max(values))) / 2 if len(values) == 2 else None

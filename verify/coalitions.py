@@ -5,7 +5,6 @@ Vectors are kept block by block; coalitions are sets of places (bit masks) in th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 from math import isqrt
@@ -60,7 +59,8 @@ def check_form(basis: list[BlockVector], P: list[int], M: list[int], node: Node)
 def check_cones(basis: list[BlockVector], P: list[int], M: list[int], node: Node) -> None:
     """The cuts of the cones spanned by +-(the basis), in preorder: each leaf's linear bound is positive."""
     cuts = iter(node.array())
-    for signs in first_signs(len(basis)):
+    for tail in product((1, -1), repeat=len(basis) - 1):  # vector i + 1 has - where bit i of 0, 1, 2, ... is set
+        signs = (1, *reversed(tail))
         pending = [[[[s * x for x in part] for part in u] for s, u in zip(signs, basis, strict=True)]]
         while pending:
             cone, cut = pending.pop(), next(cuts, None)
@@ -80,12 +80,6 @@ def check_cones(basis: list[BlockVector], P: list[int], M: list[int], node: Node
             pending += [second, first]
     if (left := next(cuts, None)) is not None:
         raise left.reject("no more cuts")
-
-
-def first_signs(dimension: int) -> Iterator[tuple[int, ...]]:
-    """Signs of the basis: the first is +, vector i + 1 has - where bit i of 0, 1, 2, ... is set."""
-    for tail in product((1, -1), repeat=dimension - 1):
-        yield (1, *reversed(tail))
 
 
 def check_leaf(cone: list[BlockVector], P: list[int], M: list[int], node: Node) -> None:

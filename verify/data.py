@@ -10,6 +10,7 @@ import gzip
 import io
 import re
 import zlib
+from decimal import Decimal
 from fractions import Fraction
 from hashlib import sha256
 
@@ -18,7 +19,7 @@ from verify.input import Input
 from verify.problem import Problem
 from verify.text import Limits, Matrix, Node, Vector, describe, integer, no_real, parsed, show, within_limits
 
-DECIMAL = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?")
+DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 QUOTIENT = re.compile(r"([+-]?)([0-9]+)/([0-9]+)")
 NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity|na)", re.IGNORECASE)
 MAX_EXPONENT = 5000
@@ -105,8 +106,7 @@ def unzipped(raw: bytes, limits: Limits) -> bytes:
 
 def numeric(field: str) -> bool:
     """Whether a field is a number in the grammar of the data."""
-    match = DECIMAL.fullmatch(field)
-    return QUOTIENT.fullmatch(field) is not None or (match is not None and bool(match[2] or match[3]))
+    return (QUOTIENT.fullmatch(field) or DECIMAL.fullmatch(field)) is not None
 
 
 def number(field: str, numbers: str, place: str) -> Fraction:
@@ -121,13 +121,10 @@ def number(field: str, numbers: str, place: str) -> Fraction:
             raise Rejected(place, "a denominator other than 0", describe(field))
         value = Fraction(-p if quotient[1] == "-" else p, q)
     else:
-        sign, whole, fraction, power = (part or "" for part in DECIMAL.fullmatch(field).groups())  # type: ignore[union-attr]
-        exponent = integer(power.lstrip("+") or "0")
-        if abs(exponent) > MAX_EXPONENT:
+        power = field.lower().partition("e")[2].lstrip("+") or "0"
+        if abs(integer(power)) > MAX_EXPONENT:
             raise Rejected(place, f"an exponent of at most {MAX_EXPONENT}", describe(field))
-        exponent -= len(fraction)
-        digits = integer(sign.strip("+") + whole + fraction)
-        value = Fraction(digits * 10**exponent) if exponent >= 0 else Fraction(digits, 10**-exponent)
+        value = Fraction(Decimal(field))  # exactly, of any length
     return value if numbers == "decimal" else nearest_double(value, place)
 
 

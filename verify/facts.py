@@ -70,10 +70,6 @@ class Facts:
         found: T = self.proved[fact]
         return found
 
-    def plus(self, fact: Fact[T], what: T) -> Facts:
-        """These and one more."""
-        return Facts({**self.proved, fact: what})
-
 
 def proved(fact: Fact[T], what: T) -> Facts:
     """This one fact."""

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import total_ordering
-from math import lcm
 
 from flint import fmpq, fmpq_poly, fmpz
 
-from verify.bounds import rational
+from verify.bounds import fraction, rational
 from verify.problem import cleared
 from verify.text import Node
 
@@ -61,18 +60,14 @@ class Field:
 
     def bisect(self, bits: int) -> None:
         """Halve the interval until it is no longer than 2^-bits; the half at whose ends m changes its sign is kept."""
-        m = [int(c) for c in self.m.numer().coeffs()]
-        q = lcm(self.lo.denominator, self.hi.denominator)
-        low, high = int(self.lo * q), int(self.hi * q)
-        rising = value(m, low, q) < 0
-        while (high - low) << bits > q:
-            low, high, q = 2 * low, 2 * high, 2 * q
-            middle = (low + high) // 2
-            at = value(m, middle, q)
-            if at == 0:
-                raise self.node.reject("a polynomial whose root is not found by bisection", f"{middle}/{q}")
+        low, high = rational(self.lo), rational(self.hi)
+        rising, most = self.m(low) < 0, fmpq(1, fmpz(1) << bits)
+        while high - low > most:
+            middle = (low + high) / 2
+            at = self.m(middle)
+            self.node.require(at, "a polynomial whose root is not found by bisection", str(middle))
             low, high = (middle, high) if (at < 0) == rising else (low, middle)
-        self.lo, self.hi = Fraction(low, q), Fraction(high, q)
+        self.lo, self.hi = fraction(low), fraction(high)
 
 
 @total_ordering
@@ -154,15 +149,6 @@ class Number:
         return Fraction(sum(int(c) * power[c > 0] for c, power in zip(p, powers, strict=True)), q << NARROW_BITS)
 
 
-def value(m: Sequence[int], p: int, q: int) -> int:
-    """q^degree m(p/q), an integer with the sign of m(p/q), q > 0."""
-    total, scale = 0, 1
-    for c in reversed(m):
-        total = total * p + c * scale
-        scale *= q
-    return total
-
-
 def read_field(node: Node) -> Field:
     """m of degree 1 to 16 with different signs at both ends of an interval."""
     fields = node.record("polynomial", "lo", "hi")
@@ -172,10 +158,9 @@ def read_field(node: Node) -> Field:
     lo, hi = fields["lo"].number(), fields["hi"].number()
     if not 0 <= lo < hi <= lo + 1 or max(lo.denominator, hi.denominator, hi.numerator).bit_length() > MOST_BITS:
         raise fields["lo"].reject(f"0 <= lo < hi <= lo + 1, in at most {MOST_BITS} bits")
-    integers, _ = cleared(coefficients)
-    if value(integers, lo.numerator, lo.denominator) * value(integers, hi.numerator, hi.denominator) >= 0:
-        raise fields["polynomial"].reject("different signs at lo and at hi")
-    return Field(fmpq_poly(integers), lo, hi, node)
+    m = fmpq_poly(cleared(coefficients)[0])
+    fields["polynomial"].require(m(rational(lo)) * m(rational(hi)) < 0, "different signs at lo and at hi")
+    return Field(m, lo, hi, node)
 
 
 class FieldMatrix:

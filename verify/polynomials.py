@@ -17,12 +17,7 @@ Polynomial = Sequence[Fraction | fmpq]
 
 def at_least(c: Polynomial) -> Fraction:
     """A lower bound on [-1, 1]: by its coefficients, or by those of Bernstein's basis, whichever is larger."""
-    return fraction(lower(exact(c)))
-
-
-def exact(c: Polynomial) -> list[fmpq]:
-    """The coefficients for flint."""
-    return [rational(x) if isinstance(x, Fraction) else x for x in c]
+    return fraction(lower([*map(rational, c)]))
 
 
 def lower(c: list[fmpq]) -> fmpq:
@@ -54,7 +49,7 @@ def bernstein(m: int) -> fmpq_mat:
 
 def never_negative(c: Polynomial) -> bool:
     """Whether these bounds show that it is >= 0 on [-1, 1]."""
-    known = exact(c)
+    known = [*map(rational, c)]
     return bool(by_powers(known) >= 0 or lower(known) >= 0)
 
 
@@ -72,12 +67,12 @@ def off_identity(row: Sequence[Polynomial], i: int) -> Fraction:
 
 def add(a: Polynomial, b: Polynomial) -> list[fmpq]:
     """a + b, of perhaps different degrees."""
-    return [x + z for x, z in zip_longest(exact(a), exact(b), fillvalue=fmpq(0))]
+    return [x + z for x, z in zip_longest(map(rational, a), map(rational, b), fillvalue=fmpq(0))]
 
 
 def multiply(a: Polynomial, b: Polynomial) -> list[fmpq]:
     """a b"""
-    return list(times_columns(a, fmpq_mat(1, len(b), exact(b)), len(a) + len(b) - 1).entries())
+    return list(times_columns(a, fmpq_mat(1, len(b), [*map(rational, b)]), len(a) + len(b) - 1).entries())
 
 
 def length_squared(A: fmpq_mat) -> list[fmpq]:
@@ -93,6 +88,6 @@ def times_columns(alpha: Polynomial, A: fmpq_mat, size: int) -> fmpq_mat:
     """The columns 0 to size - 1 of alpha(tau) sum_j a_j tau^j."""
     shifted = fmpq_mat(A.ncols(), size)
     for j in range(A.ncols()):
-        for k, a_k in enumerate(exact(alpha)):
+        for k, a_k in enumerate(map(rational, alpha)):
             shifted[j, j + k] = a_k
     return A * shifted

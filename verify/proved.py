@@ -21,9 +21,8 @@ from typing import Any
 from flint import fmpq_mat, fmpz_mat
 
 from verify.cover.faces import on_face
-from verify.cover.lines import Weights, coarse, lines_of, root_above, weights_of
-from verify.cover.strict import dot
-from verify.cover.tree import stream
+from verify.cover.lines import Weights, coarse, dot, lines_of, root_above, weights_of
+from verify.cover.tree import STREAMS, stream
 from verify.data import compare
 from verify.errors import Declined, Rejected, Usage
 from verify.facts import PRIMAL, Facts
@@ -35,7 +34,6 @@ from verify.text import Limits, Node, Vector, load
 
 HERE = Path(__file__).parent / "rocq"
 BUILD = "coq, ocaml, ocaml-findlib and libzarith-ocaml-dev installed, then `make` run in verify/rocq"
-STREAMS = ("codes", "multipliers", "data", "rows")
 WEIGHT_BITS, BOUND_BITS, EXTRA_BITS, ROOT_BITS = 300, 280, 256, 96
 MOST_DIGITS, MOST_CLASSES, UNIT_BITS = 300, 64, 40
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)

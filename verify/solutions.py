@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import fmpq_mat
 
-from verify.facts import DUAL, MULTIPLIERS, NEURONS, SET, VALUE, Fact, Facts, proved
+from verify.facts import DUAL, MULTIPLIERS, NEURONS, SET, VALUE, Fact, Facts
 from verify.neurons import Neuron
 from verify.problem import Problem
 from verify.rules import Applies, Rule, plain
@@ -90,6 +90,6 @@ def set_rule(check: Check, by: Fact[Any] = MULTIPLIERS, applies: Applies = plain
 
     def both(problem: Problem, facts: Facts, node: Node) -> Facts:
         found = check(problem, facts, node)
-        return proved(SET, found) if found.level else proved(SET, found).plus(NEURONS, found)
+        return Facts({SET: found} if found.level else {SET: found, NEURONS: found})
 
     return Rule((SET, NEURONS), both, (DUAL, by, VALUE), listed=by is MULTIPLIERS, applies=applies)

@@ -4,37 +4,33 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from relu_cert.asked import as_option, lambda_choice, request
+from relu_cert.asked import as_option, lambda_choice, request, variant
 from relu_cert.claims import Result, Verdict, asked_for
-from relu_cert.cli.emit import decide, recheck, stem, told, write_file
-from relu_cert.cli.options import (
-    chosen_example,
-    input_path,
-    is_problem,
-    lasso_of,
-    limits_of,
-    read_data,
-)
-from relu_cert.cli.variants import beside, chosen_variant, compared, refuse_for_json
-from relu_cert.data.dataset import Source
-from relu_cert.data.raw import digest
+from relu_cert.cli.emit import decide, told, write_certificate, write_file
+from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, limits_of, model_of, read_data
+from relu_cert.data.table import delimiter_character
 from relu_cert.errors import DataError, UsageError
+from relu_cert.exact import Matrix
+from relu_cert.files import beside, stem
 from relu_cert.free.terms import read_free
 from relu_cert.lasso import Lasso, read_lasso
 from relu_cert.pipeline import LambdaChoice, Request, answered
 from relu_cert.problem import read_problem_json
 from relu_cert.report.check import CheckReport
 from relu_cert.report.progress import Progress
-from relu_cert.variants import NetworkModel, network_variant, varied
+from relu_cert.variants import Variant, checked, checked_lasso, varied
 
 if TYPE_CHECKING:
     from relu_cert.examples import Example
 
 EXIT_REFUTED, EXIT_UNDECIDED = 1, 2
+NOT_FOR_JSON = {
+    "no such thing": ("target", "bias", "delimiter", "numbers", "model", "groups", "weights", "free"),
+    "its own blocks": ("patterns", "gates", "seed"),
+}
 
 
 def run(options: argparse.Namespace) -> int:
@@ -44,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     path = input_path(options, example)
     target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.cert.json")
     given = _given_lasso(options, example, path)
-    plain_at = target.with_name(f"{stem(target).removesuffix('.cert')}.problem.json")
+    plain_at = None if given is None else beside(target, ".problem.json")
     some = options.patterns is not None or options.gates is not None
     decide(
         options,
@@ -53,51 +49,47 @@ def run(options: argparse.Namespace) -> int:
             "--certificate": target,
             "--html": options.html,
             "--state": options.state,
-            "--certificate (over all patterns)": beside(target) if some else None,
-            "--certificate (for the plain problem)": None if given is None else plain_at,
+            "--certificate (over all patterns)": beside(target, ".all-patterns.cert.json") if some else None,
+            "--certificate (for the plain problem)": plain_at,
         },
     )
+    limits = limits_of(options)
     with Progress(quiet=options.quiet) as stages:
-        data = None
-        raw = None
         if given is not None:
-            raw = given.raw
-            source = Source(str(plain_at), digest(raw), "json")
-            problem = varied(given.plain, chosen_variant(options, None))
-            if asked.choice.value is not None:
-                asked = replace(asked, choice=LambdaChoice(value=given.lam(asked.choice.value)))
+            source = given.source(str(plain_at))
+            report = checked_lasso(asked, given, _variant(options, None), stages, source, target)
         elif is_problem(path):
             problem, source = read_problem_json(path)
-            problem = varied(problem, chosen_variant(options, None))
+            facts, results = answered(asked, varied(problem, _variant(options, None)), stages)
+            report = CheckReport(source, None, results, target, facts)
         else:
             options.bias = options.bias or "biases" in read_free(options.free) or None
             data = read_data(options, example)
-            source = data.source
-            model: NetworkModel = "gated" if "gated" in (options.model, _own_model(options, example)) else "relu"
-            variant = chosen_variant(options, data)
-            wanted = "patterns-complete" in asked.named
-            problem = network_variant(data, model, variant, stages, options.max_patterns, listed=wanted)
-        facts, results = answered(asked, problem, stages, limits_of(options))
-        global_optimum = None if data is None else compared(options, data, model, variant, facts, target, stages)
-        report = CheckReport(data, source, facts, results, target, global_optimum, given)
-        text = report.certificate_text()
-        if not options.no_verify:
-            with stages.stage("verify"):
-                recheck(text, source, raw)
-        if raw is not None:
-            write_file(plain_at, raw.decode(), "--certificate")
-        write_file(target, text, "--certificate")
-        if options.html:
-            _write_page(Path(options.html), report)
-    told(options, report, page=options.html, problem=None if raw is None else plain_at)
-    return _exit_code(results, asked_for(options.require or ()))
+            kind, which, most = model_of(options, example), _variant(options, data.Z), options.max_patterns
+            report = checked(asked, data, kind, which, stages, limits, max_patterns=most, target=target)
+        for one in (report.over_all, report):
+            if isinstance(one, CheckReport):
+                write_certificate(options, stages, one, None if given is None else given.raw)
+        if given is not None and plain_at is not None:
+            write_file(plain_at, given.raw.decode(), "--certificate")
+    told(options, report, problem=plain_at)
+    return _exit_code(report.results, asked_for(options.require or ()))
+
+
+def _variant(options: argparse.Namespace, Z: Matrix | None) -> Variant:
+    """The variant that the options name."""
+    some = options.patterns, options.seed, options.gates
+    delimiter = delimiter_character(options.delimiter)
+    return variant(Z, *some, options.l2, options.loss, options.free, as_option, delimiter)
 
 
 def _given_lasso(options: argparse.Namespace, example: Example | None, path: Path) -> Lasso | None:
     """A group lasso that is not written in the plain form: CSV with --groups, or JSON with decimals, weights, ..."""
     if is_problem(path):
-        _refuse_for_json(options)
-        refuse_for_json(options)
+        for has, names in NOT_FOR_JSON.items():
+            for name in names:
+                if getattr(options, name) is not None:
+                    raise UsageError(f"--{name} is for CSV data; a problem in JSON has {has}.")
         try:
             read_problem_json(path)
         except DataError as strict:
@@ -117,29 +109,12 @@ def _given_lasso(options: argparse.Namespace, example: Example | None, path: Pat
     return lasso_of(options, read_data(options, example))
 
 
-def _own_model(options: argparse.Namespace, example: Example | None) -> str:
-    """The model of the example, unless another one was asked for."""
-    return example.model if example is not None and options.model is None else "relu"
-
-
 def _asked(options: argparse.Namespace, example: Example | None) -> Request:
     choice = lambda_choice(options.lam, options.lambda_ratio, as_option)
     if choice == LambdaChoice() and example is not None and example.lam is not None:
         choice = LambdaChoice(value=example.lam)
     ends = None if options.interval is None else options.interval.split(",")
     return request(choice, options.gap, ends, options.noise, options.claims, options.require or (), as_option)
-
-
-def _refuse_for_json(options: argparse.Namespace) -> None:
-    for name in ("target", "bias", "delimiter", "numbers", "model", "groups", "weights", "free"):
-        if getattr(options, name) is not None:
-            raise UsageError(f"--{name} is for CSV data; a problem in JSON has no such thing.")
-
-
-def _write_page(path: Path, report: CheckReport) -> None:
-    from relu_cert.report.html import check_page
-
-    write_file(path, check_page(report), "--html")
 
 
 def _exit_code(results: Sequence[Result], required: Sequence[str]) -> int:

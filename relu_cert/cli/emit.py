@@ -6,31 +6,15 @@ import argparse
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
 
 from relu_cert.certificate import write_text
 from relu_cert.checker import accepted
-from relu_cert.data.dataset import Source
 from relu_cert.data.raw import STANDARD_INPUT, digest, read_bytes
 from relu_cert.errors import DataError, UsageError
 from relu_cert.files import Place, decide_places, refusal
 from relu_cert.network.formats import ENDINGS
-
-
-class Told(Protocol):
-    """What every command finds."""
-
-    def to_json(self) -> dict[str, Any]:
-        """The object of --json."""
-
-    def to_text(self) -> str:
-        """The report for a terminal."""
-
-
-def stem(path: Path) -> str:
-    """The file's name without its endings, for files that are named after it."""
-    name = "stdin" if str(path) == STANDARD_INPUT else path.name.removesuffix(".gz")
-    return name.rsplit(".", 1)[0] or "relu_cert"
+from relu_cert.pipeline import Stages
+from relu_cert.report.shown import Report, Shown
 
 
 def decide(options: argparse.Namespace, inputs: Mapping[str, object], outputs: Mapping[str, object]) -> None:
@@ -62,13 +46,17 @@ def write_file(path: Path, text: str, option: str) -> None:
         raise refusal(path, option, error) from None
 
 
-def told(options: argparse.Namespace, report: Told, check: str = "", **files: object) -> None:
-    """The report, as an object or as a text, with how to check it again and a line for each file that was written."""
+def told(options: argparse.Namespace, report: Shown, **files: object) -> None:
+    """The page, if it is wanted; then the report, as an object or as a text with a line for each file that was
+    written."""
+    page = getattr(options, "html", None)
+    if page:
+        write_file(Path(page), report.html(), "--html")
     if options.json:
         print(json.dumps(report.to_json(), indent=2))
         return
-    print(report.to_text().rstrip("\n") + (f"\nre-check it  {check}" if check else ""))
-    name_files(**files)
+    print(report.to_text().rstrip("\n"))
+    name_files(**files, page=page)
 
 
 def name_files(**files: object) -> None:
@@ -78,9 +66,15 @@ def name_files(**files: object) -> None:
             print(f"{what:<12} {path}")
 
 
-def recheck(text: str, source: Source, raw: bytes | None = None, network: bytes | None = None) -> None:
-    """Nothing is reported that the independent checker does not accept, together with the raw data and the network."""
-    accepted(text, again(source.path, source.sha256) if raw is None else raw, network)
+def write_certificate(
+    options: argparse.Namespace, stages: Stages, report: Report, raw: bytes | None = None, network: bytes | None = None
+) -> None:
+    """Write the certificate, if the independent checker accepts it together with the raw data and the network."""
+    if not options.no_verify:
+        with stages.stage("verify"):
+            source = report.source
+            accepted(report.certificate_text, again(source.path, source.sha256) if raw is None else raw, network)
+    write_file(report.certificate_path, report.certificate_text, "--certificate")
 
 
 def again(name: str, sha256: str) -> bytes | None:

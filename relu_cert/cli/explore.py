@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from relu_cert.asked import as_option, lambda_choice
-from relu_cert.cli.emit import decide, told, write_file
+from relu_cert.cli.emit import decide, told
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
 from relu_cert.data import read_csv
 from relu_cert.data.dataset import Dataset
@@ -42,9 +42,7 @@ def run(options: argparse.Namespace) -> int:
             max_patterns=options.max_patterns,
             limits=limits_of(options),
         )
-        if options.html:
-            write_file(Path(options.html), found.html(), "--html")
-    told(options, found, page=options.html)
+    told(options, found)
     return 0
 
 

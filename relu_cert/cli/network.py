@@ -8,9 +8,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from relu_cert.asked import positive
-from relu_cert.cli.emit import again, decide, recheck, require_ending, stem, told, write_file
+from relu_cert.cli.emit import again, decide, require_ending, told, write_certificate, write_file
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
 from relu_cert.errors import UsageError
+from relu_cert.files import stem
 from relu_cert.free.terms import read_free
 from relu_cert.network.formats import read_network, write_network
 from relu_cert.network.penalty import Conversion, Penalty, convert, implied, penalty
@@ -46,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     conversion = _conversion(options, example.lam if example else None, data.n)
     gap = NETWORK_GAP if options.gap is None else positive(options.gap, "--gap")
     with Progress(quiet=options.quiet) as stages:
-        report, text = examined(
+        report = examined(
             trained,
             data,
             conversion,
@@ -59,38 +60,25 @@ def run(options: argparse.Namespace) -> int:
             limits=limits_of(options),
         )
         text_copy = readable_copy(report.comparison.examination.network, trained.origin)
-        if not options.no_verify:
-            with stages.stage("verify"):
-                file = again(options.network, trained.origin.sha256) if text_copy is None else text_copy
-                recheck(text, data.source, network=file)
-        write_file(target, text, "--certificate")
-        written = []
+        files = {"checkable": None if text_copy is None else copy, "pruned": options.pruned, "optimal": options.optimal}
+        report = replace(report, written=tuple((what, Path(name)) for what, name in files.items() if name))
+        file = again(options.network, trained.origin.sha256) if text_copy is None else text_copy
+        write_certificate(options, stages, report, network=file)
         if text_copy is not None:
-            written.append(("checkable", copy))
             write_file(copy, text_copy.decode(), "--certificate")
         if options.pruned:
             write_network(report.pruned, options.pruned)
-            written.append(("pruned", Path(options.pruned)))
         if options.optimal:
             write_network(report.optimal, options.optimal)
-            written.append(("optimal", Path(options.optimal)))
-    report = replace(report, written=tuple(written))
-    if options.html:
-        from relu_cert.report.html.given import network_page
-
-        write_file(Path(options.html), network_page(report, text), "--html")
-    told(options, report, page=options.html)
+    told(options, report)
     return 0
 
 
 def _conversion(options: argparse.Namespace, default: Fraction | None, n: int) -> Conversion:
     convention = penalty(options.penalty)
-    if options.lam is not None:
-        return convert(
-            convention, positive(options.lam, "--lambda"), n, batch=options.batch_size, free=read_free(options.free)
-        )
-    if default is None or convention is not Penalty.PAPER:
+    lam = default if options.lam is None else positive(options.lam, "--lambda")
+    if lam is None or (options.lam is None and convention is not Penalty.PAPER):
         raise UsageError(
             "say with --lambda what the network was trained with (and with --penalty whose lambda that is)."
         )
-    return convert(convention, default, n, batch=options.batch_size, free=read_free(options.free))
+    return convert(convention, lam, n, batch=options.batch_size, free=read_free(options.free))

@@ -13,6 +13,7 @@ from relu_cert.data.dataset import Dataset
 from relu_cert.data.raw import STANDARD_INPUT, read_bytes
 from relu_cert.errors import UsageError
 from relu_cert.lasso import Lasso, lasso
+from relu_cert.variants import NetworkModel
 
 
 def chosen_example(options: argparse.Namespace) -> examples.Example | None:
@@ -36,6 +37,11 @@ def is_problem(path: Path) -> bool:
     if str(path) == STANDARD_INPUT:
         return read_bytes(path).lstrip()[:1] == b"{"
     return path.name.removesuffix(".gz").endswith(".json")
+
+
+def model_of(options: argparse.Namespace, example: examples.Example | None) -> NetworkModel:
+    """The model that was asked for, or that of the example."""
+    return "gated" if (options.model or (example and example.model)) == "gated" else "relu"
 
 
 def read_data(options: argparse.Namespace, example: examples.Example | None) -> Dataset:

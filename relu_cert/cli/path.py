@@ -7,18 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from relu_cert.asked import as_option, ratios
-from relu_cert.checker import recheck_command
-from relu_cert.cli.emit import decide, recheck, stem, told, write_file
-from relu_cert.cli.options import (
-    chosen_example,
-    input_path,
-    is_problem,
-    read_data,
-)
+from relu_cert.cli.emit import decide, told, write_certificate, write_file
+from relu_cert.cli.options import chosen_example, input_path, is_problem, model_of, read_data
 from relu_cert.errors import UsageError
+from relu_cert.files import stem
 from relu_cert.pipeline import network_problem
 from relu_cert.problem import read_problem_json
-from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport, draft_text
 from relu_cert.report.progress import Progress
 from relu_cert.work import follow, follow_one_neuron
@@ -42,34 +36,26 @@ def run(options: argparse.Namespace) -> int:
         if is_problem(path):
             problem, source = read_problem_json(path)
         else:
-            model = options.model or (example.model if example and example.model != "cgl" else "relu")
             data = read_data(options, example)
             source = data.source
+            model = model_of(options, example)
             problem = network_problem(data, model, stages, options.max_patterns, listed=False)
-        found = follow(
+        report = follow(
             problem,
             source,
             between,
             stages,
+            data,
             enclose=not options.no_breakpoints,
             target=target,
             drafted=lambda rows: stages.note(draft_text(rows)),
         )
-        report, text = found.report, found.text
-        if not options.no_verify:
-            with stages.stage("verify"):
-                recheck(text, source)
-        write_file(target, text, "--certificate")
+        write_certificate(options, stages, report)
         if options.csv:
             write_file(Path(options.csv), report.to_csv(), "--csv")
         if options.plot:
             _draw(Path(options.plot), report)
-        if options.html:
-            from relu_cert.report.html.path import path_page
-
-            write_file(Path(options.html), path_page(report, problem, str(path), data), "--html")
-    check = recheck_command(target, source.path)
-    told(options, report, check, table=options.csv, picture=options.plot, page=options.html)
+    told(options, report, table=options.csv, picture=options.plot)
     return 0
 
 
@@ -94,18 +80,9 @@ def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
     target = _decided(options, path)
     data = read_data(options, example)
     with Progress(quiet=options.quiet) as stages:
-        found = follow_one_neuron(data, stages, options.max_patterns)
-        text, results = found.text, found.results
-        if not options.no_verify:
-            with stages.stage("verify"):
-                recheck(text, data.source)
-        write_file(target, text, "--certificate")
-    report = OneNeuronReport(path.name, found.path, target)
-    if options.html:
-        from relu_cert.report.html.path import one_neuron_page
-
-        write_file(Path(options.html), one_neuron_page(report, data, results), "--html")
-    told(options, report, recheck_command(target, data.source.path), page=options.html)
+        report = follow_one_neuron(data, stages, options.max_patterns, target)
+        write_certificate(options, stages, report)
+    told(options, report)
     return 0
 
 

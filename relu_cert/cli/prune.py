@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from relu_cert.asked import positive
-from relu_cert.cli.emit import decide, require_ending, told, write_file
+from relu_cert.cli.emit import decide, require_ending, told
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
 from relu_cert.errors import UsageError
 from relu_cert.network.approximate import Strategy
@@ -51,7 +51,5 @@ def run(options: argparse.Namespace) -> int:
         found = replace(found, written=options.out)
         if options.out:
             write_network(found.network_of_width(options.width), Path(options.out))
-        if options.html:
-            write_file(Path(options.html), found.html(), "--html")
-    told(options, found, page=options.html)
+    told(options, found)
     return 0

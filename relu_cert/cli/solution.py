@@ -8,14 +8,13 @@ from pathlib import Path
 
 from relu_cert.asked import positive
 from relu_cert.checker import recheck_command
-from relu_cert.cli.emit import decide, name_files, stem, write_file
+from relu_cert.cli.emit import decide, name_files, write_file
 from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, read_data
 from relu_cert.errors import UsageError
+from relu_cert.files import beside, stem
 from relu_cert.lasso import Lasso, read_coefficients, read_lasso
-from relu_cert.pipeline import DEFAULT_GAP as OPTIMUM_GAP
-from relu_cert.pipeline import LambdaChoice
 from relu_cert.report.progress import Progress
-from relu_cert.results.solution import DEFAULT_GAP, certified_optimum, judged
+from relu_cert.results.solution import DEFAULT_GAP, certified_solution
 
 
 def run(options: argparse.Namespace) -> int:
@@ -23,8 +22,7 @@ def run(options: argparse.Namespace) -> int:
     example = chosen_example(options)
     path = input_path(options, example)
     target = Path(options.certificate or f"{stem(Path(options.coefficients))}.solution.cert.json")
-    optimum_at = target.with_name(f"{stem(target).removesuffix('.cert')}.optimum.cert.json")
-    problem_at = target.with_name(f"{stem(target).removesuffix('.cert')}.problem.json")
+    optimum_at, problem_at = (beside(target, ending) for ending in (".optimum.cert.json", ".problem.json"))
     decide(
         options,
         {"the problem": path, "the file of the coefficients": options.coefficients},
@@ -43,14 +41,13 @@ def run(options: argparse.Namespace) -> int:
     w = read_coefficients(options.coefficients, given.d)
     commands = [recheck_command(file, str(problem_at)) for file in (target, optimum_at)]
     with Progress(quiet=options.quiet) as stages:
-        optimum = certified_optimum(given, LambdaChoice(value=given.lam(lam)), OPTIMUM_GAP, stages)
-        found = judged(given, optimum, w, None, gap)
+        found = certified_solution(given, lam, w, None, gap, stages)
         if not options.no_verify:
             with stages.stage("verify"):
                 found.recheck()
         write_file(target, found.certificate, "--certificate")
-        write_file(optimum_at, optimum.certificate, "--certificate")
-        write_file(problem_at, optimum.raw.decode(), "--certificate")
+        write_file(optimum_at, found.optimum.certificate, "--certificate")
+        write_file(problem_at, found.optimum.raw.decode(), "--certificate")
         if options.html:
             write_file(Path(options.html), found.html(commands), "--html")
     if options.json:

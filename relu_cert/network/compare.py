@@ -60,9 +60,11 @@ def never_optimal(facts: Facts, neurons: Sequence[ConvexNeuron]) -> tuple[bool, 
     A neuron w of an optimal network has xi r*.(Zw)_+ = lambda |w|, and |r* - theta| <= R with R^2 = 2 (upper - lower).
     So xi theta.(Zw)_+ + R |(Zw)_+| < lambda |w| excludes it. False says nothing.
     """
-    R = sqrt_upper(2 * (facts.value.upper - facts.value.lower))
-    found = []
-    for neuron, q in zip(neurons, outputs(neurons, facts.problem.relu.Z), strict=True):
-        reach = dot(facts.dual.theta, q) + R * sqrt_upper(norm_squared(q))
-        found.append(reach < facts.lam * sqrt_lower(neuron.norm_squared))
-    return tuple(found)
+    pairs = zip(neurons, reaches(facts, neurons), strict=True)
+    return tuple(reach < facts.lam * sqrt_lower(neuron.norm_squared) for neuron, reach in pairs)
+
+
+def reaches(facts: Facts, neurons: Sequence[ConvexNeuron]) -> list[Fraction]:
+    """xi theta.(Zw)_+ + R |(Zw)_+| of every neuron, at least xi r*.(Zw)_+."""
+    theta, R = facts.dual.theta, sqrt_upper(facts.fit.radius_squared)
+    return [dot(theta, q) + R * sqrt_upper(norm_squared(q)) for q in outputs(neurons, facts.problem.relu.Z)]

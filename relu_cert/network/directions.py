@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower, sqrt_upper
-from relu_cert.network.objective import ConvexNeuron, Interval, outputs, outward
+from relu_cert.network.compare import reaches
+from relu_cert.network.objective import ConvexNeuron, Interval, outward
 from relu_cert.network.optimum import Known, Optimum
 from relu_cert.prove.classes import frobenius_squared
 from relu_cert.prove.facts import Facts
@@ -64,8 +65,7 @@ def _by_correlation(facts: Facts, neurons: Sequence[ConvexNeuron]) -> list[Fract
     size = sqrt_upper(frobenius_squared(Z))
     steep = size * (sqrt_upper(norm_squared(theta)) + R)
     found = []
-    for neuron, q in zip(neurons, outputs(neurons, Z), strict=True):
-        reach = dot(theta, q) + R * sqrt_upper(norm_squared(q))
+    for neuron, reach in zip(neurons, reaches(facts, neurons), strict=True):
         short = facts.lam - max(reach, _ZERO) / sqrt_lower(neuron.norm_squared)
         found.append(min(max(short, _ZERO) / steep, FARTHEST) if steep else FARTHEST)
     return found

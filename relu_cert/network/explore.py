@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import import_module
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +21,8 @@ from numpy.typing import NDArray
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.network.gates import open_gates
-from relu_cert.network.vertices import nearest_mean
+from relu_cert.network.vertices import interior_point, nearest_mean
 from relu_cert.prove.classes import class_map
-from relu_cert.prove.definite import floats
 from relu_cert.prove.facts import Exactly, ExactSet, Facts, Unknown
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.rationals import column, to_vector
@@ -92,20 +90,12 @@ class OptimalNetworks:
 
     def _quadratic(self, A: Floats, b: Floats) -> Floats:
         """The alpha in the polytope for which |A alpha - b| is least: a mean of the vertices, where they are listed."""
-        if self.vertices is None:
-            return self._interior(A, b)
-        return np.asarray(nearest_mean(self.vertices @ A.T, b) @ self.vertices)
-
-    def _interior(self, A: Floats, b: Floats) -> Floats:
-        """The same by an interior point method, where the vertices are not listed."""
-        cp: Any = import_module("cvxpy")
-        alpha = cp.Variable(self.F.shape[1], nonneg=True)
-        size = max(float(np.abs(A).max(initial=0.0)), float(np.abs(b).max(initial=0.0)), 1e-300)
-        program = cp.Problem(cp.Minimize(cp.sum_squares((A @ alpha - b) / size)), [self.F @ alpha == self.g])
-        program.solve(solver=cp.CLARABEL)
-        if alpha.value is None:
-            raise UsageError(f"the search over the optimal set ended without a point ({program.status}).")
-        return np.asarray(np.maximum(alpha.value, 0.0), dtype=np.float64)
+        if self.vertices is not None:
+            return np.asarray(nearest_mean(self.vertices @ A.T, b) @ self.vertices)
+        found = interior_point(self.F, self.g, A, b)
+        if found is None:
+            raise UsageError("the search over the optimal set ended without a point.")
+        return found
 
 
 def _found(facts: Facts) -> OptimalNetworks:
@@ -130,14 +120,13 @@ def optimal_networks(facts: Facts) -> OptimalNetworks:
     system = weight_system(facts)
     tied = _neurons(facts)
     neurons = [tied[a] for a in system.names]
-    F, g = floats(system.F), np.array([float(x) for x in system.g])
-    scale = np.maximum(np.abs(F).max(axis=1), 1e-300)
+    F, g, _ = system.floats()
     found = facts.polytope
     shortest = None if found is None else found.min_norm
     gates = None if patterned is None else tuple(patterned.gate(pattern) or () for _, _, pattern in neurons)
     return OptimalNetworks(
-        F / scale[:, None],
-        g / scale,
+        F,
+        g,
         np.array([float(sign) for sign, _, _ in neurons]),
         np.array([[float(x) for x in v] for _, v, _ in neurons]),
         gates,
@@ -162,6 +151,6 @@ def _neurons(facts: Facts) -> list[tuple[int, Vector, str]]:
     neurons = []
     for neuron in known.classes:
         one = class_map(facts.problem, neuron)
-        v = to_vector(one.P * (one.X.transpose() * theta))
+        v = to_vector(one.v(theta))
         neurons.append((neuron.sign, tuple(Fraction(neuron.sign) * x for x in v), neuron.pattern or ""))
     return neurons

@@ -7,11 +7,8 @@ within errors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-
-from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.network.weights_set import WeightSet, weight_set
@@ -21,7 +18,7 @@ from relu_cert.prove.facts import AlgebraicSet, BallSet, ExactSet, Facts, Neuron
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.prove.polytope.system import System
-from relu_cert.rationals import column, to_fmpq, to_fraction, to_vector
+from relu_cert.rationals import column, to_fraction, to_vector
 
 _ZERO = Fraction(0)
 FIELD_BITS, POINT_BITS = 256, 60  # how near the numbers of a field are taken
@@ -122,26 +119,11 @@ def _vertices(found: Polytope, system: System) -> tuple[Matrix, Vector]:
     errors: dict[tuple[int, ...], Fraction] = {}
     points: dict[tuple[int, ...], dict[int, Fraction]] = {}
     for basis in found.bases:
-        x, dx = _corner(system, [place[a] for a in basis])
+        corner = system.basic([place[a] for a in basis])
+        x, dx = [to_fraction(x_a) for x_a in corner.x], to_fraction(corner.dx)
         support = tuple(a for a, x_a in zip(basis, x, strict=True) if abs(x_a) > dx)
         if support not in errors:
             errors[support] = dx * _SPARE
             points[support] = dict(zip(basis, x, strict=True))
     rows = [tuple(points[s][a] if a in s else _ZERO for a in range(found.tied)) for s in found.vertices]
     return tuple(rows), tuple(errors[support] for support in found.vertices)
-
-
-def _corner(system: System, basis: Sequence[int]) -> tuple[Vector, Fraction]:
-    """x = F_B^-1 g and its error (max_i sum_l |F_B^-1|_il g_error_l + h |x|_1) / (1 - b h)."""
-    size = len(basis)
-    if not size:
-        return (), _ZERO
-    inverse = system.on(basis).inv()
-    x = inverse * fmpq_mat(size, 1, [to_fmpq(g) for g in system.g])
-    h, moved = (
-        max(sum((abs(m) * to_fmpq(e) for m, e in zip(row, errors, strict=True)), fmpq(0)) for row in inverse.tolist())
-        for errors in (system.F_error, system.g_error)
-    )
-    entries = to_vector(x)
-    total = sum((abs(x_a) for x_a in entries), _ZERO)
-    return entries, (to_fraction(moved) + to_fraction(h) * total) / (1 - size * to_fraction(h))

@@ -26,10 +26,10 @@ from math import lcm
 from relu_cert.errors import TooManyPatterns
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.free.terms import Free, free_constant
-from relu_cert.network.nearest import shortest
 from relu_cert.network.objective import HALF, Interval, residual
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.patterns import enumerate_patterns
+from relu_cert.prove.projection import shortest_mean
 from relu_cert.rationals import products
 
 _ZERO = Fraction(0)
@@ -132,8 +132,8 @@ def _first(
         for pattern in patterns.array()[: patterns.open_cells]
     ]
     corners = [tuple(a - v * s for a, s in zip(smooth, _sum(pulls, sorted(on)), strict=True)) for on in cells]
-    found = shortest(corners)
-    return _exactly(norm_squared(found.x)), tuple((cells[i], t) for i, t in found.mean)
+    x, mean = shortest_mean(corners)
+    return _exactly(norm_squared(x)), tuple((cells[i], t) for i, t in mean.items())
 
 
 def _opposite_cells(kinks: tuple[int, ...], Z: Matrix) -> tuple[Cell, ...]:

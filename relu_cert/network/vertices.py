@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from importlib import import_module
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.prove.polytope.system import System
-from relu_cert.rationals import column, columns_of, solve, to_fraction, to_vector
+from relu_cert.rationals import nearest_solution
 
 Floats = NDArray[np.float64]
 _ZERO = Fraction(0)
@@ -114,6 +115,19 @@ def nearest_mean(points: Floats, target: Floats) -> Floats:
     return np.asarray(u / u.sum())
 
 
+def interior_point(F: Floats, g: Floats, A: Floats, b: Floats) -> Floats | None:
+    """The alpha >= 0 with F alpha = g for which |A alpha - b| is least, without vertices; None if none is found."""
+    cp: Any = import_module("cvxpy")
+    alpha = cp.Variable(F.shape[1], nonneg=True)
+    size = max(float(np.abs(A).max(initial=0.0)), float(np.abs(b).max(initial=0.0)), 1e-300)
+    program = cp.Problem(cp.Minimize(cp.sum_squares((A @ alpha - b) / size)), [F @ alpha == g])
+    try:
+        program.solve(solver=cp.CLARABEL)
+    except cp.SolverError:
+        return None
+    return None if alpha.value is None else np.asarray(np.maximum(alpha.value, 0.0), dtype=np.float64)
+
+
 def _on_grid(mean: Floats) -> Vector:
     """Rational weights of sum exactly 1 near to these; the smallest are dropped."""
     rounded = [Fraction(round(float(t) * GRID), GRID) for t in mean]
@@ -122,28 +136,11 @@ def _on_grid(mean: Floats) -> Vector:
 
 
 def _polished(system: System, target: Vector, alpha: Vector) -> Vector | None:
-    """The point of {F alpha = g} nearest to the target on the support of alpha: target + F'mu. None if that leaves the
-    polytope."""
+    """The point of {F alpha = g} nearest to the target on the support of alpha. None if that leaves the polytope."""
     support = [a for a, x in enumerate(alpha) if x > SMALL * max(alpha)]
-    aims = [target[a] for a in support]
-    rows, g = _equations(system, [system.names.index(a) for a in support])
-    if any(not any(row) for row in rows):
-        return None
-    left = [[dot(a, b) for b in rows] for a in rows]
-    mu = solve(left, [x - dot(row, aims) for x, row in zip(g, rows, strict=True)]) if rows else ()
-    found = [t + sum((m * row[j] for m, row in zip(mu, rows, strict=True)), _ZERO) for j, t in enumerate(aims)]
-    if any(x < 0 for x in found):
+    chosen = system.on([system.names.index(a) for a in support])
+    found = nearest_solution(chosen, system.g, [target[a] for a in support])
+    if found is None or any(x < 0 for x in found):
         return None
     exact = dict(zip(support, found, strict=True))
-    whole = tuple(exact.get(a, _ZERO) for a in range(len(alpha)))
-    named = tuple(whole[a] for a in system.names)
-    return whole if to_vector(system.F * column(named)) == system.g else None
-
-
-def _equations(system: System, chosen: Sequence[int]) -> tuple[Matrix, Vector]:
-    """F and g on these columns, as independent rows."""
-    rows = system.F.tolist()
-    parts = [[to_fraction(row[c]) for row in rows] for c in chosen]
-    reduced, rank = columns_of([*parts, list(system.g)]).rref()
-    kept = [[to_fraction(x) for x in row] for row in reduced.tolist()[: int(rank)]]
-    return tuple(tuple(row[:-1]) for row in kept), tuple(row[-1] for row in kept)
+    return tuple(exact.get(a, _ZERO) for a in range(len(alpha)))

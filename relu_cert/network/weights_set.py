@@ -16,19 +16,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import import_module
-from typing import Any
 
 import numpy as np
 from flint import fmpq_mat
 
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
-from relu_cert.network.vertices import Floats, Point
-from relu_cert.prove.definite import floats
+from relu_cert.network.vertices import Floats, Point, interior_point
 from relu_cert.prove.facts import BallSet, ExactSet, Facts
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.prove.polytope.system import System
-from relu_cert.rationals import column, to_fraction, to_vector
+from relu_cert.rationals import column, nearest_solution, to_fraction, to_vector
 
 _ZERO = Fraction(0)
 BITS = 256
@@ -49,7 +46,7 @@ class WeightSet:
 
     def middle(self) -> Floats:
         """The weights inside."""
-        return self._inside()
+        return np.array([float(x) for x in self.inside])
 
     def point(self, alpha: Floats, target: Vector) -> Point | None:
         """Weights near alpha with the errors that prove them."""
@@ -59,18 +56,13 @@ class WeightSet:
 
     def nearest(self, target: Floats) -> Floats:
         """The alpha of the set nearest to the target, in floats."""
-        cp: Any = import_module("cvxpy")
-        F, g = self._scaled()
-        alpha = cp.Variable(F.shape[1], nonneg=True)
-        program = cp.Problem(cp.Minimize(cp.sum_squares(alpha - target[list(self.system.names)])), [F @ alpha == g])
-        try:
-            program.solve(solver=cp.CLARABEL)
-        except cp.SolverError:
-            return self._inside()
-        if alpha.value is None:
-            return self._inside()
+        F, g, _ = self.system.floats()
+        names = list(self.system.names)
+        alpha = interior_point(F, g, np.eye(len(names)), target[names])
+        if alpha is None:
+            return self.middle()
         found = np.zeros(self.size)
-        found[list(self.system.names)] = np.maximum(np.asarray(alpha.value), 0.0)
+        found[names] = alpha
         return found
 
     def exactly(self, alpha: Floats, target: Vector) -> Vector:
@@ -137,8 +129,7 @@ class WeightSet:
         """About the mu for which the lower bound of slope.alpha is best."""
         from scipy.optimize import linprog
 
-        F, g = self._scaled()
-        scale = self._scale()
+        F, g, scale = self.system.floats()
         cost = np.array([float(slope[a]) for a in self.system.names])
         found = linprog(cost, A_eq=F, b_eq=g, bounds=(0, None), method="highs-ds")
         if found.x is None:
@@ -154,25 +145,10 @@ class WeightSet:
         errors = sum((abs(m) * e for m, e in zip(mu, system.g_error, strict=True)), _ZERO)
         return dot(mu, system.g) - errors - max(short, _ZERO) * self.total
 
-    def _inside(self) -> Floats:
-        return np.array([float(x) for x in self.inside])
-
-    def _scale(self) -> Floats:
-        return np.asarray(np.maximum(np.abs(floats(self.system.F)).max(axis=1), 1e-300))
-
-    def _scaled(self) -> tuple[Floats, Floats]:
-        scale = self._scale()
-        return floats(self.system.F) / scale[:, None], np.array([float(x) for x in self.system.g]) / scale
-
     def _solved(self, support: list[int], aims: Sequence[Fraction]) -> Vector | None:
-        """The solution of F alpha = g on the support nearest to the aims: aims + F'(FF')^-1 (g - F aims)."""
-        F = self.system.on(support)
-        M = self._inverse(F)
-        if M is None:
-            return None
-        missing = column(self.system.g) - F * column(aims)
-        found = [x + y for x, y in zip(aims, to_vector(M * missing), strict=True)]
-        if len(support) < len(self.system.names) and min(found) < 0:
+        """The solution of F alpha = g on the support nearest to the aims."""
+        found = nearest_solution(self.system.on(support), self.system.g, aims)
+        if found is None or (len(support) < len(self.system.names) and min(found) < 0):
             return None
         place = dict(zip(support, found, strict=True))
         return tuple(place.get(j, _ZERO) for j in range(len(self.system.names)))

@@ -96,7 +96,7 @@ class Bounds:
         for a, (one, row) in enumerate(zip(self.maps, self.piece.weights, strict=True)):
             if to_fraction(least([to_fmpq(x) for x in row])) > error:
                 found.append(a)
-            elif not self.out(a, to_fraction(most(square(one.P * (one.X.transpose() * S)))), self.R):
+            elif not self.out(a, to_fraction(most(square(one.v(S)))), self.R):
                 return None
         return tuple(found)
 

@@ -9,26 +9,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 
 from relu_cert.exact import Matrix, Vector, norm_squared
 from relu_cert.path.pieces import path_ends
-from relu_cert.path.polynomial import least, square
+from relu_cert.path.polynomial import least, room
 from relu_cert.path.tube import Refused
-from relu_cert.patterns.pattern_set import Bits, bit_string
+from relu_cert.patterns.pattern_set import Bits
 from relu_cert.problem.blocks import correlation
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.candidates import (
-    as_multiplier,
     block_face,
-    fine_pieces,
     fine_rows,
     not_out,
     out_threshold_squared,
-    piece_lengths,
-    solve_piece,
+    solved_pieces,
 )
 from relu_cert.prove.classes import class_map, frobenius_squared
 from relu_cert.prove.facts import (
@@ -38,16 +36,16 @@ from relu_cert.prove.facts import (
     PieceMultiplier,
     PieceMultipliers,
 )
-from relu_cert.prove.multipliers import project
-from relu_cert.prove.pieces import box
-from relu_cert.prove.projection import shortest
+from relu_cert.prove.grid import binary_grid
+from relu_cert.prove.multipliers import project, rounded
+from relu_cert.prove.pieces import solve_piece
 from relu_cert.prove.proposed_faces import exact_face
 from relu_cert.rationals import columns_of
 from relu_cert.solve import FloatProblem, multipliers
 from relu_cert.solve.solution import PieceMultipliers as Proposed
 from relu_cert.written import Sign
 
-ZERO, ONE = Fraction(0), Fraction(1)
+ONE = Fraction(1)
 THOROUGH = 0.9  # pieces below this need no sharper multiplier
 SURELY = 1e-9  # what floats need to tell two lengths apart, here
 
@@ -99,14 +97,10 @@ def _require_no_entry(problem: Problem, xi: Sign, s: Sequence[Vector], proposals
     signs = []
     for proposal in proposals:
         for i in np.nonzero(proposal.norm > 1.0 + SURELY)[0].tolist():
-            best = shortest(
-                Z, box(t, proposal.base[i]), [t_k if on else ZERO for t_k, on in zip(t, proposal.base[i], strict=True)]
-            )
-            one = class_map(problem, exact_face(Z, xi, t, best))
-            room = [-x for x in square(one.P * (one.X.transpose() * columns_of(s)))]
-            room[0] += 1
-            if least(room) < 0:
-                signs.append(room)
+            best = solve_piece(Z, t, proposal.base[i], [x > 0 for x in t])
+            left = room(class_map(problem, exact_face(Z, xi, t, best)).v(columns_of(s)))
+            if least(left) < 0:
+                signs.append(left)
     if signs:
         raise Refused("a neuron enters or leaves on the piece", signs)
 
@@ -145,22 +139,17 @@ def _relu(
     outs: list[list[PieceMultiplier]] = []
     for end, proposal in zip(ends, proposals, strict=True):
         t = end if xi > 0 else tuple(-x for x in end)
-        pieces = _pieces(t, proposal)
+        pieces = rounded(t, lcm(*(x.denominator for x in t)) * binary_grid(t), proposal)
         multipliers.append(pieces)
-        outs.append([])
         close = proposal.norm >= float(limit) ** 0.5 - SURELY
         if (rows == np.array([x > 0 for x in t])).all():  # its pieces are fine, and floats know the longer ones
             surely = proposal.norm > float(limit) ** 0.5 + SURELY
             bases.update({(base & rows).tobytes(): base.tolist() for base in proposal.base[surely]})
             close &= ~surely
-        seen = tuple(pieces[i] for i in np.nonzero(close)[0].tolist())
-        near = [piece for piece, length in zip(seen, piece_lengths(Z, t, seen), strict=True) if length >= limit]
-        for base in fine_pieces(network, t, rows, near):
-            best = solve_piece(Z, t, base, rows)
-            if norm_squared(best.v) < limit:
-                outs[-1].append(as_multiplier(t, base, best))
-            else:
-                bases.setdefault((np.array(base) & rows).tobytes(), base)
+        near, out = solved_pieces(network, t, rows, [pieces[i] for i in np.nonzero(close)[0].tolist()], limit)
+        outs.append(out)
+        for base, _ in near:
+            bases.setdefault((np.array(base) & rows).tobytes(), base)
     t = s_0 if xi > 0 else tuple(-x for x in s_0)
     faces = [exact_face(Z, xi, t, solve_piece(Z, t, base, rows)) for base in bases.values()]
     classes = list({(one.pattern, one.kinks): one for one in faces}.values())
@@ -174,22 +163,6 @@ def _relu(
         for out in outs
     ]
     return _OneSign(classes, multipliers, kept)
-
-
-def _pieces(t: Vector, proposal: Proposed) -> tuple[PieceMultiplier, ...]:
-    """A multiplier for every piece: the float one, moved into its box."""
-    start = np.where(proposal.base, np.array([float(x) for x in t]), 0.0)
-    changed: list[list[tuple[int, Fraction]]] = [[] for _ in start]
-    for i, k in np.argwhere(proposal.m != start).tolist():
-        low = None if t[k] > 0 and not proposal.base[i, k] else t[k]
-        high = None if t[k] > 0 and proposal.base[i, k] else ZERO
-        m_k = Fraction(float(proposal.m[i, k]))
-        m_k = m_k if low is None else max(m_k, low)
-        changed[i].append((k, m_k if high is None else min(m_k, high)))
-    return tuple(
-        PieceMultiplier(bit_string(on), tuple(k for k, _ in pairs), tuple(m_k for _, m_k in pairs))
-        for on, pairs in zip(proposal.base, changed, strict=True)
-    )
 
 
 def region(Z: Matrix, neuron: NeuronClass, rows: Bits) -> dict[int, bool]:

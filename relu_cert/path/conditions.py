@@ -18,8 +18,9 @@ from relu_cert.exact import Vector, dot
 from relu_cert.path.tied_faces import one_sided
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.problem import Problem
+from relu_cert.prove.algebraic.linear import Exact
 from relu_cert.prove.classes import class_map, constraints, spans
-from relu_cert.prove.facts import BallSet, Exact, Exactly, ExactSet, Facts, NeuronClass, Unknown
+from relu_cert.prove.facts import BallSet, Exactly, ExactSet, Facts, NeuronClass, Unknown
 
 
 @dataclass(frozen=True)

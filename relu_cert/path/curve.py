@@ -145,7 +145,7 @@ def _sample(
     neurons = []
     for neuron, weight, one in zip(known.piece.classes, alpha, known.maps, strict=True):
         if weight:
-            v = np.array([neuron.sign * float(x) for x in to_vector(one.P * (one.X.transpose() * column(s)))])
+            v = np.array([neuron.sign * float(x) for x in to_vector(one.v(column(s)))])
             unit = v / max(float(np.linalg.norm(v)), 1e-300)
             place = (neuron.sign, neuron.pattern, neuron.block if neuron.pattern is None else None)
             neurons.append(CurveNeuron(*place, float(weight * lam), tuple(unit.tolist())))

@@ -21,12 +21,12 @@ from flint import fmpq, fmpq_mat
 from relu_cert.exact import Vector, dot, norm_squared
 from relu_cert.path.pieces import Gap, Jump, PathPieces
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import projector
-from relu_cert.prove.facts import ExactSet, Facts, LambdaMax, Tied
+from relu_cert.prove.classes import class_map, projector
+from relu_cert.prove.facts import ExactSet, Facts, LambdaMax, NeuronClass, Tied
 from relu_cert.prove.polytope.shortest import shortest
 from relu_cert.prove.polytope.system import exact_system
 from relu_cert.prove.split import null_space
-from relu_cert.rationals import column, matrix_of, to_fmpq, to_vector
+from relu_cert.rationals import column, express, rank, to_fmpq, to_vector
 from relu_cert.refine_and_prove import Question, refine_and_prove
 from relu_cert.solve import FloatProblem, solve
 
@@ -203,25 +203,21 @@ def _mixed(G: fmpq_mat, s: Sequence[fmpq_mat], m: int) -> fmpq:
 
 def _kernel(problem: Problem, tied: Tied) -> fmpq_mat | None:
     """G with output G s near s_0; None for a neuron on a kink or on the boundary of its cone."""
-    zero = fmpq(0)
-    if problem.network is not None:
-        Z = problem.network.Z
-        if tied.kinks:
-            return None
-        on = [dot(z, tied.v) > 0 for z in Z]
-        B = fmpq_mat([[to_fmpq(x) if o else zero for x in z] for z, o in zip(Z, on, strict=True)])
-        return B * B.transpose()
-    block = problem.blocks[tied.block or 0]
-    if block.K is not None and any(any(k) and dot(k, tied.v) >= 0 for k in zip(*block.K, strict=True)):
+    if problem.network is None:
+        K = problem.blocks[tied.block or 0].K
+        inside = K is None or not any(any(k) and dot(k, tied.v) >= 0 for k in zip(*K, strict=True))
+    else:
+        inside = not tied.kinks
+    if not inside:
         return None
-    B = matrix_of(block.X)
-    return B * B.transpose()
+    X = class_map(problem, NeuronClass(tied.sign, tied.pattern, tied.block)).X
+    return X * X.transpose()
 
 
 def _limits(tied: Sequence[Tied], target: Vector) -> Iterator[tuple[Vector, tuple[int, ...]]]:
     """Weights on independent outputs (vertices of the optimal set), each with a set of neurons that may be active."""
-    rank = fmpq_mat([[to_fmpq(x) for x in one.q] for one in tied]).rank()
-    sets = chain.from_iterable(combinations(range(len(tied)), size) for size in range(1, rank + 1))
+    most = rank([one.q for one in tied])
+    sets = chain.from_iterable(combinations(range(len(tied)), size) for size in range(1, most + 1))
     for active in islice(sets, MOST_SUPPORTS):
         limit = _weights(tied, active, target)
         if limit is not None:
@@ -230,18 +226,14 @@ def _limits(tied: Sequence[Tied], target: Vector) -> Iterator[tuple[Vector, tupl
 
 def _weights(tied: Sequence[Tied], support: Sequence[int], target: Vector) -> Vector | None:
     """The only weights >= 0 of the support with the target as their sum, exactly; None if there are none."""
-    if not support:
+    outputs = [tied[a].q for a in support]
+    if rank(outputs) < len(support):
         return None
-    A = fmpq_mat([[to_fmpq(tied[a].q[k]) for a in support] for k in range(len(target))])
-    if A.rank() < len(support):
+    solution = express(outputs, target)
+    if solution is None or any(x < 0 for x in solution):
         return None
-    solution = to_vector((A.transpose() * A).solve(A.transpose() * column(target)))
-    if to_vector(A * column(solution)) != target or any(x < 0 for x in solution):
-        return None
-    alpha = [Fraction(0)] * len(tied)
-    for a, x in zip(support, solution, strict=True):
-        alpha[a] = x
-    return tuple(alpha)
+    alpha = dict(zip(support, solution, strict=True))
+    return tuple(alpha.get(a, Fraction(0)) for a in range(len(tied)))
 
 
 def _shortest(tied: Sequence[Tied], target: Vector) -> Vector | None:

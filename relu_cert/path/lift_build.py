@@ -33,7 +33,7 @@ from relu_cert.path.tube import Refused
 from relu_cert.path.unlisted import Training
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap, projector
-from relu_cert.prove.deepest import deepest
+from relu_cert.prove.deepest import center, inside
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.optimal_set import largest_squared
@@ -45,9 +45,6 @@ from relu_cert.solve.solution import Face, Floats
 
 SMALL = 1e-7  # a weight below this share of the largest is taken for 0; a wrong choice costs a piece, never a verdict
 SAFE = 4.0  # how much narrower than needed the tube should be, by floats
-INSIDE = 1e-10  # a split whose least weight is above this share of the largest is taken for one inside
-TINY = 1e-4  # weights up to this share of the largest count when as many as possible are to be positive
-CENTERING, CENTERED, REACH = 80, 1e-4, 0.9  # Newton steps to the analytic centre, when it is reached, and their length
 NODES = (0.0, -1.0, 1.0)  # where a split is looked for
 
 
@@ -200,7 +197,7 @@ def propose_split(
     g[0, count:] = float(near.eta) * targets
     if size > 1:
         g[1, count:] = float(near.h) * targets
-    middle, zero = _inside(F[0], g[0])
+    middle, zero = inside(F[0], g[0])
     kept = [k for k in range(len(members)) if k not in zero]
     wanted = _pulled(F[:, :, kept], g, middle[kept]) if size > 1 else middle[kept][:, None]
     sigma = np.zeros((len(members), size))
@@ -223,74 +220,13 @@ def _pulled(F: Floats, g: Floats, middle: Floats) -> Floats:
     points = [middle]
     for tau in NODES[1:]:
         powers = tau ** np.arange(size)
-        points.append(_center(np.tensordot(powers, F, 1), powers @ g))
+        points.append(center(np.tensordot(powers, F, 1), powers @ g))
     wanted = np.zeros((F.shape[2], size))
     wanted[:, 0] = points[0]
     wanted[:, 1] = (points[2] - points[1]) / 2.0
     if size > 2:
         wanted[:, 2] = (points[2] + points[1]) / 2.0 - points[0]
     return wanted
-
-
-def _inside(F: Floats, g: Floats) -> tuple[Floats, list[int]]:
-    """Weights as far inside as possible, and the places that must be 0."""
-    from scipy.optimize import linprog
-
-    center = _center(F, g)
-    if center.min(initial=1.0) > INSIDE * np.abs(center).max(initial=1.0):
-        return center, []
-    k = F.shape[1]
-    most = TINY * max(float(g.max(initial=0.0)), 1e-300)
-    found = linprog(
-        np.r_[np.zeros(k), -np.ones(k)],
-        A_eq=np.c_[F, np.zeros(F.shape)],
-        b_eq=g,
-        A_ub=np.c_[-np.eye(k), np.eye(k)],
-        b_ub=np.zeros(k),
-        bounds=[(0, None)] * k + [(0, most)] * k,
-    )
-    if found.x is None:
-        return center, []
-    zero = [a for a in range(k) if found.x[k + a] <= SMALL * most]
-    kept = [a for a in range(k) if a not in zero]
-    if not zero or not kept:
-        return center, []
-    alpha = np.zeros(k)
-    alpha[kept] = _center(F[:, kept], g)
-    return alpha, zero
-
-
-def _center(F: Floats, g: Floats) -> Floats:
-    """The analytic centre of {alpha >= 0 : F alpha = g}; where no point is inside, the one with the largest least
-    entry."""
-    k = F.shape[1]
-    center = _analytic(F, g)
-    if center is not None:
-        return center
-    found = deepest(-np.eye(k), np.zeros(k), [(None, None)] * k, equal=F, goal=g)
-    return np.asarray(np.linalg.lstsq(F, g, rcond=None)[0] if found is None else found[0], dtype=np.float64)
-
-
-def _analytic(F: Floats, g: Floats) -> Floats | None:
-    """The analytic centre, where sum log alpha is largest: it moves smoothly, which a vertex of a linear program does
-    not. Newton steps from a point that need not satisfy the equations; None if they do not get there."""
-    k = F.shape[1]
-    if not k:
-        return np.zeros(0)
-    alpha = np.full(k, max(float(np.abs(g).max(initial=0.0)), 1e-300))
-    for _ in range(CENTERING):
-        miss = g - F @ alpha
-        rows = F * alpha  # F diag(alpha)
-        dual = np.linalg.lstsq(rows @ rows.T, miss - rows @ np.ones(k), rcond=None)[0]
-        step = alpha * (1.0 + rows.T @ dual)  # F step = miss
-        ratio = step / alpha
-        size = float(np.abs(ratio).max())
-        length = min(1.0, REACH / max(float(-ratio.min()), 1e-300))
-        alpha = alpha + length * step
-        if length == 1.0 and size <= CENTERED:
-            alpha = alpha + np.linalg.lstsq(F, g - F @ alpha, rcond=None)[0]
-            return np.asarray(alpha) if (alpha > 0.0).all() else None
-    return None
 
 
 def scaled(problem: Problem, lift: Matrix) -> Matrix:

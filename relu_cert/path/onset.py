@@ -24,7 +24,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from relu_cert.exact import dot, norm_squared, sqrt_upper
+from relu_cert.exact import Matrix, dot, norm_squared, sqrt_upper
 from relu_cert.path.groups import active_classes, path_groups
 from relu_cert.path.pieces import Lifted, Piece
 from relu_cert.problem.problem import Problem
@@ -67,6 +67,29 @@ def require_onset(
     return (pulled + omega * light) / (1 - beta), light
 
 
+def joined_by(
+    problem: Problem,
+    piece: Piece,
+    lift: Matrix,
+    rows: Matrix,
+    groups: Sequence[tuple[int, ...]],
+    core: Sequence[int],
+) -> dict[int, int]:
+    """For each superclass the first one with weight, of the core, that is one with it with respect to L + M, M spanned
+    by the rows; Unsettled if there is none, or if the core has not dim M - 1 others."""
+    inner_of = {a: s for s, group in enumerate(groups) for a in group}
+    first_of: dict[int, int] = {}
+    for group in path_groups(problem, piece.s, piece.radius, piece.classes, (*lift, *rows)):
+        family = sorted({inner_of[a] for a in group})
+        first = next((s for s in family if s in core), None)
+        if first is None:
+            raise Unsettled("a neuron without weight is to tie alone")
+        first_of |= dict.fromkeys(family, first)
+    if sum(s != first_of[s] for s in core) + 1 != len(rows):
+        raise Unsettled("more than one thing happens at an onset")
+    return first_of
+
+
 def _require_apart(
     problem: Problem,
     piece: Piece,
@@ -80,19 +103,8 @@ def _require_apart(
     onset = lifted.onset
     if onset is None or not late:
         raise Unsettled("no neuron is to tie")
-    outer = path_groups(problem, piece.s, piece.radius, piece.classes, (*lifted.lift, *onset.rows))
-    inner_of = {a: s for s, group in enumerate(lifted.groups) for a in group}
-    families = [sorted({inner_of[a] for a in group}) for group in outer]
-    if len(core) + 1 != len(families) + len(onset.rows):
-        raise Unsettled("more than one thing happens at an onset")
-    differences: list[fmpq_mat] = []
-    first_of: dict[int, int] = {}
-    for family in families:
-        active = [s for s in family if s in core]
-        if not active:
-            raise Unsettled("a neuron without weight is to tie alone")
-        differences += [outputs[s] - outputs[active[0]] for s in active[1:]]
-        first_of |= dict.fromkeys(family, active[0])
+    first_of = joined_by(problem, piece, lifted.lift, onset.rows, lifted.groups, core)
+    differences = [outputs[s] - outputs[first_of[s]] for s in core if s != first_of[s]]
     M = matrix_of(onset.rows)
     size = len(onset.rows)
     lengths = sum((sqrt_upper(norm_squared(row), 64) for row in onset.rows), Fraction(0))

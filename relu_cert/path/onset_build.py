@@ -12,6 +12,7 @@ from relu_cert.path.branch import Branch, taylor
 from relu_cert.path.build import distinct, output, positive, short
 from relu_cert.path.groups import path_groups
 from relu_cert.path.lift_build import finish, propose_split, scaled, started, with_forced
+from relu_cert.path.onset import joined_by
 from relu_cert.path.pieces import Onset, Piece
 from relu_cert.path.tube import Refused
 from relu_cert.path.unlisted import Training
@@ -138,20 +139,11 @@ def _onset(
     (H,) = short(_normal(np.array(firsts).T, core)[None, :])
     H = to_vector(exact * column(H)) if lift else H
     M = np.array([[float(x) for x in row] for row in rows])
-    outer = path_groups(problem, piece.s, piece.radius, piece.classes, (*lift, *rows))
-    inner_of = {a: s for s, group in enumerate(groups) for a in group}
-    differences: list[Floats] = []
-    first_of: dict[int, int] = {}
-    for family in (sorted({inner_of[a] for a in group}) for group in outer):
-        active = [s for s in family if s in core]
-        if not active:
-            raise Unsettled("a neuron without weight is to tie alone")
-        differences += [outputs[groups[s][0]] - outputs[groups[active[0]][0]] for s in active[1:]]
-        first_of |= dict.fromkeys(family, active[0])
-    if len(differences) + 1 != len(rows):
-        raise Unsettled("more than one thing happens at an onset")
-    apart = []
-    for s in late:
-        last = outputs[groups[s][0]] - outputs[groups[first_of[s]][0]]
-        apart.append(short(np.linalg.pinv(np.array([M @ d for d in (*differences, last)]))))
+    first_of = joined_by(problem, piece, lift, rows, groups, core)
+
+    def difference(s: int) -> Floats:
+        return M @ (outputs[groups[s][0]] - outputs[groups[first_of[s]][0]])
+
+    known = [difference(s) for s in core if s != first_of[s]]
+    apart = (short(np.linalg.pinv(np.array([*known, difference(s)]))) for s in late)
     return Onset(rows, H, tuple(apart))

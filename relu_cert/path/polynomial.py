@@ -84,6 +84,12 @@ def square(A: fmpq_mat) -> list[fmpq]:
     return c
 
 
+def room(A: fmpq_mat) -> list[fmpq]:
+    """The coefficients of 1 - |sum_j a_j tau^j|^2."""
+    first, *rest = (-x for x in square(A))
+    return [1 + first, *rest]
+
+
 def shifted(alpha: Sequence[fmpq], columns: int) -> fmpq_mat:
     """The matrix T with (A T)_m = sum_{i + j = m} alpha_i a_j: multiplication by the polynomial alpha."""
     rows = [[fmpq(0)] * (columns + len(alpha) - 1) for _ in range(columns)]

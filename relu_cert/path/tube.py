@@ -25,7 +25,7 @@ from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, norm_squared, sqrt_upper
 from relu_cert.path.pieces import Piece
-from relu_cert.path.polynomial import least, most, negative, product, shifted, size, square
+from relu_cert.path.polynomial import least, most, negative, product, room, shifted, size, square
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap, face_conditions, idle_is_idle, moving_slopes, parallel_classes
 from relu_cert.prove.facts import NeuronClass
@@ -68,13 +68,11 @@ def enclose(problem: Problem, piece: Piece, maps: Sequence[ClassMap]) -> Tube:
     signs: list[list[fmpq]] = []
     missing: list[fmpq] = [fmpq(0)] * (3 * S.ncols() - 2)
     for one, weights in zip(maps, piece.weights, strict=True):
-        V = one.P * (one.X.transpose() * S)
-        room = [-x for x in square(V)]
-        room[0] += 1
-        alpha = [to_fmpq(x) for x in weights]
-        signs += [c for c in (room, alpha) if negative(c)]
+        V, alpha = one.v(S), [to_fmpq(x) for x in weights]
+        left = room(V)
+        signs += [c for c in (left, alpha) if negative(c)]
         E -= one.X * V * shifted(alpha, S.ncols())
-        missing = [a + b for a, b in zip(missing, product(alpha, room), strict=True)]
+        missing = [a + b for a, b in zip(missing, product(alpha, left), strict=True)]
     if signs:
         raise Refused("a neuron enters or leaves on the piece", signs)
     total = square(E)

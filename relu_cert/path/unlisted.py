@@ -28,14 +28,14 @@ from relu_cert.exact import Vector, primitive, scaled_rows
 from relu_cert.path.branch import Branch, taylor
 from relu_cert.path.candidates import Found, fine
 from relu_cert.path.pieces import path_ends
-from relu_cert.path.polynomial import least, negative, square
+from relu_cert.path.polynomial import least, negative, room
 from relu_cert.path.tube import Refused
 from relu_cert.patterns.pattern_set import Bits
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.candidates import solve_piece
 from relu_cert.prove.classes import class_map, face_conditions
 from relu_cert.prove.facts import NeuronClass
+from relu_cert.prove.pieces import solve_piece
 from relu_cert.prove.proposed_faces import exact_face, neuron_on_face
 from relu_cert.prove.unsettled import Unsettled
 from relu_cert.rationals import column, columns_of, to_vector
@@ -166,11 +166,9 @@ def covered_candidates(
                 done.append(around(problem, floats, end, rows, classes, rho))
         except (Stuck, Missed) as why:
             neuron = _near(problem, floats, why.xi, why.u, end, rows[why.xi])
-            one = class_map(problem, neuron)
-            room = [-x for x in square(one.P * (one.X.transpose() * S))]
-            room[0] += 1
-            if least(room) < 0:
-                raise Entered(room, neuron) from None
+            left = room(class_map(problem, neuron).v(S))
+            if least(left) < 0:
+                raise Entered(left, neuron) from None
             _add(problem, classes, neuron)
             done = []
         except Exhausted:
@@ -267,8 +265,7 @@ def around(
 
 def tie_of(problem: Problem, data: Data, weights: Weights, neuron: NeuronClass, end: Vector) -> Tie:
     """The class as a tie of the cover at an end, where it need not be tight."""
-    one = class_map(problem, neuron)
-    (v,), _ = scaled_rows([to_vector(one.P * (one.X.transpose() * column(end)))])
+    (v,), _ = scaled_rows([to_vector(class_map(problem, neuron).v(column(end)))])
     u: Row = tuple(neuron.sign * x for x in primitive(v))
     side = tuple((x > 0) - (x < 0) for x in heights(weights, u))
     short = shortened(data, weights, u, side, [c for c, s in enumerate(side) if s == 0])

@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 
 from relu_cert.cover.evidence import Cover
-from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows, sqrt_upper
-from relu_cert.patterns.pattern_set import Bits, bit_string
+from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
+from relu_cert.patterns.pattern_set import Bits
 from relu_cert.problem.blocks import reaching, widest_squared
 from relu_cert.problem.problem import Block, Network, Problem
 from relu_cert.prove.classes import Ball, frobenius_squared, is_stable, spans
@@ -26,9 +26,9 @@ from relu_cert.prove.facts import (
     PieceMultiplier,
     PieceMultipliers,
 )
-from relu_cert.prove.multipliers import project
-from relu_cert.prove.pieces import lengths_squared, unique_rows
-from relu_cert.prove.projection import Bounds, ShortestVector, shortest
+from relu_cert.prove.multipliers import piece_lengths, project
+from relu_cert.prove.pieces import parts_of, solve_piece, unique_rows
+from relu_cert.prove.projection import ShortestVector
 from relu_cert.prove.proposed_faces import exact_face, near_face
 from relu_cert.prove.unsettled import Unsettled
 from relu_cert.written import Sign
@@ -137,20 +137,30 @@ def _relu(
     network = problem.relu
     t = ball.center if xi > 0 else tuple(-x for x in ball.center)
     limit = out_threshold_squared(lam, frobenius_squared(network.Z), ball.radius_squared)
-    near = [p for p, length in zip(pieces, piece_lengths(network.Z, t, pieces), strict=True) if length >= limit]
     classes: list[NeuronClass] = []
-    out: list[PieceMultiplier] = []
-    fine = fine_rows(t, ball.radius_squared)
-    for base in fine_pieces(network, t, fine, near):
-        best = solve_piece(network.Z, t, base, fine)
-        if norm_squared(best.v) < limit:
-            out.append(as_multiplier(t, base, best))
-            continue
+    near, out = solved_pieces(network, t, fine_rows(t, ball.radius_squared), pieces, limit)
+    for _, best in near:
         neuron = _stable_face(problem, xi, t, best, ball, classes)
         if neuron is None:
             continue  # a kink between two fine pieces: the same neuron
         classes.append(neuron)
     return classes, out
+
+
+def solved_pieces(
+    network: Network, t: Vector, fine: Bits, pieces: Sequence[PieceMultiplier], limit: Fraction
+) -> tuple[list[tuple[list[bool], ShortestVector]], list[PieceMultiplier]]:
+    """The fine pieces that reach the limit, a squared length, with their bases, inside those of the given pieces that
+    reach it, and multipliers of the other fine pieces there."""
+    Z, near, out = network.Z, list[tuple[list[bool], ShortestVector]](), list[PieceMultiplier]()
+    coarse = [p for p, length in zip(pieces, piece_lengths(Z, t, pieces), strict=True) if length >= limit]
+    for base in fine_pieces(network, t, fine, coarse):
+        best = solve_piece(Z, t, base, fine)
+        if norm_squared(best.v) < limit:
+            out.append(PieceMultiplier(*parts_of(t, base, best)))
+        else:
+            near.append((base, best))
+    return near, out
 
 
 def _stable_face(
@@ -165,15 +175,6 @@ def _stable_face(
         if is_stable(problem, neuron, ball):
             return neuron
     raise Unsettled(f"the face of the neuron in direction {_about(best.v)} is not settled")
-
-
-def piece_lengths(Z: Matrix, t: Vector, pieces: tuple[PieceMultiplier, ...]) -> list[Fraction]:
-    """|Z'm|^2 of the multipliers."""
-    N, q_Z = scaled_rows(Z)
-    (grid_t, *values), q = scaled_rows([t, *(p.values for p in pieces)])
-    base = np.array([[c == "1" for c in p.base] for p in pieces], dtype=np.bool_).reshape(len(pieces), len(t))
-    lengths = lengths_squared(N, grid_t, base, [p.rows for p in pieces], values) if pieces else []
-    return [Fraction(length, (q * q_Z) ** 2) for length in lengths]
 
 
 def fine_pieces(network: Network, t: Vector, fine: Bits, near: list[PieceMultiplier]) -> list[list[bool]]:
@@ -192,22 +193,6 @@ def fine_pieces(network: Network, t: Vector, fine: Bits, near: list[PieceMultipl
     found = np.unpackbits(packed, axis=1, count=network.patterns.n).astype(np.bool_)
     keys = [row.tobytes() for row in packed & coarse]
     return [np.where(fine, row, wanted[key]).tolist() for row, key in zip(found, keys, strict=True)]
-
-
-def solve_piece(Z: Matrix, t: Vector, base: list[bool], fine: Bits) -> ShortestVector:
-    """The shortest Z'm over the box of a fine piece, exactly."""
-    zero = Fraction(0)
-    box = [
-        (Bounds(t_k, None) if on else Bounds(None, zero)) if fixed else Bounds(t_k, zero)
-        for t_k, on, fixed in zip(t, base, fine, strict=True)
-    ]
-    return shortest(Z, box, [t_k if on else zero for t_k, on in zip(t, base, strict=True)])
-
-
-def as_multiplier(t: Vector, base: list[bool], best: ShortestVector) -> PieceMultiplier:
-    start = [t_k if on else Fraction(0) for t_k, on in zip(t, base, strict=True)]
-    rows = tuple(k for k, (a, b) in enumerate(zip(best.m, start, strict=True)) if a != b)
-    return PieceMultiplier(bit_string(base), rows, tuple(best.m[k] for k in rows))
 
 
 def _about(v: Vector) -> str:

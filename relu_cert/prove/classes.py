@@ -58,10 +58,14 @@ class ClassMap:
                 B[k, B.ncols() - 1] = 0
         return B
 
+    def v(self, r: fmpq_mat) -> fmpq_mat:
+        """v = P X'r"""
+        c = self.X.transpose() * r
+        return c if self.free else self.P * c
+
     def output(self, r: fmpq_mat) -> fmpq_mat:
         """q = G r"""
-        c = self.X.transpose() * r
-        return self.X * (c if self.free else self.P * c)
+        return self.X * self.v(r)
 
     def length_squared(self, r: fmpq_mat) -> Fraction:
         """|v|^2 of v = B'r for one column r."""

@@ -1,30 +1,39 @@
-"""Optima that are rational: r* found exactly, so that nothing is left to a ball.
+"""Optima that are known exactly: r* in rationals or in a field of algebraic numbers, so that nothing is left to a ball.
 
 Planted, symmetric and integer data often have a rational residual. It is guessed from the float one (continued
-fractions); the guess is then proved or dropped: theta = r* must be dual feasible, and y - r* must be a non-negative
-combination of the outputs of the neurons that are tied at lambda. Then primal and dual value are equal.
+fractions; `algebraic.guess` for fields); the guess is then proved or dropped: r must be dual feasible, and y - r must
+be a non-negative combination of the outputs of the neurons that are tied at lambda. Then r = r*, whatever proposed it,
+and if it is the dual point, primal and dual value are equal.
+
+A rational dual point near r, with its multipliers, proves most pieces (patterns, blocks) out for every residual as near
+to it as r is; only the others are looked at in the numbers of r.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import lcm
+from math import ceil, lcm
 
-from relu_cert.exact import Matrix, Vector, dot, norm_squared
+from relu_cert.exact import Matrix, Vector, norm_squared
 from relu_cert.patterns.pattern_set import bit_string
-from relu_cert.problem.blocks import correlation, reaching
 from relu_cert.problem.problem import Patterned, Problem
-from relu_cert.prove.algebraic.linear import product
+from relu_cert.prove.algebraic.field import Number
+from relu_cert.prove.algebraic.linear import Exact, product
+from relu_cert.prove.candidates import not_out, out_threshold_squared
+from relu_cert.prove.classes import frobenius_squared
 from relu_cert.prove.facts import (
+    AlgebraicSet,
     BlockMultipliers,
     Dual,
-    Exact,
     ExactNeuron,
     ExactSet,
     Facts,
+    FieldMultiplier,
+    FieldMultipliers,
     LambdaMax,
+    Multipliers,
     OptimalSet,
     PieceMultiplier,
     PieceMultipliers,
@@ -32,14 +41,8 @@ from relu_cert.prove.facts import (
     Unknown,
 )
 from relu_cert.prove.grid import binary_grid
-from relu_cert.prove.multipliers import (
-    Proposals,
-    block_multipliers,
-    project,
-    rounded_pieces,
-    scale,
-)
-from relu_cert.prove.pieces import exact_multiplier
+from relu_cert.prove.multipliers import Proposals, piece_lengths, project, rounded, scale
+from relu_cert.prove.pieces import Parts, parts_of, solve_piece
 from relu_cert.prove.value import fit, primal, value
 from relu_cert.prove.weights import one_or_two, vertex
 from relu_cert.rationals import to_fmpq, to_fraction
@@ -73,49 +76,127 @@ def _near_fractions(theta: Sequence[float | Fraction], bound: int, near: Fractio
     return tuple(guess)
 
 
+class NotOptimal(Exception):
+    """The guess is not the optimal residual."""
+
+
+@dataclass(frozen=True)
+class _Guess:
+    """r, in Fractions or numbers of a field, and a dual point so near to it."""
+
+    problem: Problem
+    lam: Fraction
+    r: Exact
+    dual: Dual
+    radius_squared: Fraction
+
+    def ties(self, v: Exact) -> bool:
+        """Whether |v| = lambda; NotOptimal if it is longer."""
+        over = product(v, v) - self.lam**2
+        if over > 0:
+            raise NotOptimal
+        return not over
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The tied neurons, each once, in the order of the evidence, and the multipliers at r of what the dual point does
+    not prove out: pieces of both signs by their numbers, or blocks with cones."""
+
+    tied: list[Tied]
+    pieces: dict[Sign, dict[int, Parts]] = field(default_factory=dict)
+    rhos: dict[int, Exact] = field(default_factory=dict)
+
+
 def exact_facts(
     problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction, r: Vector, proposals: Proposals | None
 ) -> Facts | None:
     """The facts at r* = r with equal primal and dual value, or None if r is not the optimal residual."""
-    dual = _exact_dual(problem, r, lam, proposals)
-    if dual is None:
+    proposed = _proposed(problem, r, proposals)
+    try:
+        found = _tied(_Guess(problem, lam, r, Dual(r, proposed), Fraction(0)))
+    except NotOptimal:
         return None
-    tied = _tied_neurons(problem, dual, lam)
+    dual = Dual(r, _with_exact(problem, proposed, found))
     target = tuple(to_fmpq(a - b) for a, b in zip(problem.y, r, strict=True))
-    outputs = [tuple(map(to_fmpq, t.q)) for t in tied]
+    outputs = [tuple(map(to_fmpq, t.q)) for t in found.tied]
     first = vertex(outputs, target)
     if first is None:
         return None
     alpha = _fractions(first)
-    point = primal(problem, [_weighted(t, a, lam) for t, a in zip(tied, alpha, strict=True) if a])
+    point = primal(problem, [_weighted(t, a, lam) for t, a in zip(found.tied, alpha, strict=True) if a])
     bounds = value(problem, lam, point, dual, gap)
     if bounds.lower != bounds.upper:
         return None
-    found = one_or_two(outputs, target, first)
+    known = one_or_two(outputs, target, first)
     exact: OptimalSet = Unknown()
-    if found is not None:
-        exact = ExactSet(r, tuple(tied), tuple(map(_fractions, found[0])), _fractions(found[1]))
+    if known is not None:
+        exact = ExactSet(r, tuple(found.tied), tuple(map(_fractions, known[0])), _fractions(known[1]))
     return Facts(problem, lam, largest, point, dual, bounds, fit(point, bounds), optimal_set=exact)
 
 
-def _tied_neurons(problem: Problem, dual: Dual, lam: Fraction) -> list[Tied]:
-    """All neurons with |v| = lambda at r* = theta, each once, in the order of the evidence."""
-    theta, square = dual.theta, lam * lam
-    found: list[Tied] = []
-    if isinstance(dual.multipliers, BlockMultipliers):
-        for b, block, c in reaching(problem.blocks, theta, square):
-            v = dual.multipliers.left(b, c, block.K)
-            if norm_squared(v) == square:
-                found.append(Tied(1, v, tuple(dot(row, v) for row in block.X), False, problem.pattern(b), b))
-        return merged(problem.patterned, found)
-    if not isinstance(dual.multipliers, PieceMultipliers):
-        return found
-    Z = problem.relu.Z
-    for xi, pieces in ((1, dual.multipliers.plus), (-1, dual.multipliers.minus)):
-        t = scale(Fraction(xi), theta)
-        vectors = [_piece_vector(Z, t, piece) for piece in pieces]
-        found += tied_neurons(Z, xi, [v for v in vectors if norm_squared(v) == square])
-    return found
+def algebraic_set(facts: Facts, r: Sequence[Number]) -> AlgebraicSet | None:
+    """The optimal set at r* = r, or None if r is not the optimal residual or the set was not settled."""
+    problem, theta = facts.problem, facts.dual.theta
+    if any(r_k and (r_k * t_k).sign() <= 0 for r_k, t_k in zip(r, theta, strict=True)):
+        return None
+    off = [r_k - t_k for r_k, t_k in zip(r, theta, strict=True)]
+    try:
+        found = _tied(_Guess(problem, facts.lam, tuple(r), facts.dual, _above(product(off, off).near(1024))))
+    except NotOptimal:
+        return None
+    target = tuple(y_k - r_k for y_k, r_k in zip(problem.y, r, strict=True))
+    outputs = [a.q for a in found.tied]
+    first = vertex(outputs, target) if outputs else None
+    known = None if first is None else one_or_two(outputs, target, first)
+    if known is None:
+        return None
+    sides = [tuple(FieldMultiplier(*one) for one in pieces.values()) for pieces in found.pieces.values()]
+    multipliers = FieldMultipliers(*sides) if sides else tuple(found.rhos.items()) if problem.model == "cgl" else None
+    return AlgebraicSet(tuple(found.tied), r[0].field, tuple(r), multipliers, *known)
+
+
+def _tied(guess: _Guess) -> _Found:
+    """All neurons with |v| = lambda at r; NotOptimal if one is longer."""
+    problem, multipliers = guess.problem, guess.dual.multipliers
+    if isinstance(multipliers, BlockMultipliers):
+        return _tied_blocks(guess, multipliers)
+    if not isinstance(multipliers, PieceMultipliers):
+        raise NotOptimal
+    Z, tied = problem.relu.Z, list[Tied]()
+    solved: dict[Sign, dict[int, Parts]] = {}
+    limit = out_threshold_squared(guess.lam, frobenius_squared(Z), guess.radius_squared)
+    for xi, pieces in ((1, multipliers.plus), (-1, multipliers.minus)):
+        t, near = tuple(xi * x for x in guess.r), scale(Fraction(xi), guess.dual.theta)
+        solved[xi], vectors = {}, list[Exact]()
+        for i, length in enumerate(piece_lengths(Z, near, pieces)):
+            if length >= limit:
+                base = [c == "1" for c in pieces[i].base]
+                best = solve_piece(Z, t, base, [x > 0 for x in near], pieces[i].rows)
+                solved[xi][i] = parts_of(t, base, best)
+                vectors.append(best.v)
+        tied += tied_neurons(Z, xi, [v for v in vectors if guess.ties(v)])
+    return _Found(tied, pieces=solved)
+
+
+def _tied_blocks(guess: _Guess, multipliers: BlockMultipliers) -> _Found:
+    problem, tied = guess.problem, list[Tied]()
+    rhos: dict[int, Exact] = {}
+    for b, block, near, limit in not_out(problem, guess.lam, guess.dual.theta, guess.radius_squared):
+        if norm_squared(multipliers.left(b, near, block.K)) < limit:
+            continue
+        v = near if guess.r is guess.dual.theta else _through(zip(*block.X, strict=True), guess.r)
+        if block.K is not None:
+            stated = multipliers.rho[b] or ()
+            rhos[b], v = project(v, block.K, [k for k, x in enumerate(stated) if x])
+        if guess.ties(v):
+            tied.append(Tied(1, v, _through(block.X, v), False, problem.pattern(b), b))
+    return _Found(merged(problem.patterned, tied), rhos=rhos)
+
+
+def _through(A: Iterable[Vector], v: Exact) -> Exact:
+    """A v"""
+    return tuple(product(row, v) for row in A)
 
 
 def tied_neurons(Z: Matrix, xi: Sign, vectors: Sequence[Exact]) -> Iterator[Tied]:
@@ -138,44 +219,22 @@ def merged(patterned: Patterned | None, found: list[Tied]) -> list[Tied]:
     return list(first.values())
 
 
-def _piece_vector(Z: Matrix, t: Vector, piece: PieceMultiplier) -> Vector:
-    m = [t_k if c == "1" else Fraction(0) for t_k, c in zip(t, piece.base, strict=True)]
-    for k, x in zip(piece.rows, piece.values, strict=True):
-        m[k] = x
-    return tuple(dot(m, col) for col in zip(*Z, strict=True))
-
-
-def _exact_dual(problem: Problem, r: Vector, lam: Fraction, proposals: Proposals | None) -> Dual | None:
-    """theta = r with multipliers that are exact where they must be; None if r is not dual feasible."""
-    network, square = problem.network, lam * lam
-    if network is None or proposals is None:
-        multipliers, longest = block_multipliers(problem, r, square)
-        return Dual(r, _all_tied_projected(problem, r, multipliers)) if longest <= square else None
+def _proposed(problem: Problem, r: Vector, proposals: Proposals | None) -> Multipliers:
+    """Multipliers at r for every piece, as they are proposed; none for blocks."""
+    if problem.network is None or proposals is None:
+        return BlockMultipliers.of(problem.blocks, {})
     q = lcm(*(x.denominator for x in r)) * binary_grid(r)
-    parts = []
-    for xi in (1, -1):
-        t = scale(Fraction(xi), r)
-        part = []
-        for piece in rounded_pieces(network, t, q, proposals[xi]):
-            if piece.length_squared < square:
-                part.append(piece.multiplier)
-                continue
-            exact, v = exact_multiplier(network.Z, t, piece.base, piece.multiplier.rows)
-            if norm_squared(v) > square:
-                return None
-            part.append(exact)
-        parts.append(tuple(part))
-    return Dual(r, PieceMultipliers(*parts))
+    return PieceMultipliers(*(rounded(scale(Fraction(xi), r), q, proposals[xi]) for xi in (1, -1)))
 
 
-def _all_tied_projected(problem: Problem, r: Vector, multipliers: BlockMultipliers) -> BlockMultipliers:
-    """Exact projections for every block with a cone, so that ties show."""
-    rhos = list(multipliers.rho)
-    for b, rho in enumerate(rhos):
-        if rho is None and (K := problem.blocks[b].K) is not None:
-            exact = project(correlation(problem.blocks, b, r), K)[0]
-            rhos[b] = exact if any(exact) else None
-    return BlockMultipliers(tuple(rhos))
+def _with_exact(problem: Problem, proposed: Multipliers, found: _Found) -> Multipliers:
+    """The same with those that were found in their places."""
+    if not isinstance(proposed, PieceMultipliers):
+        return BlockMultipliers.of(problem.blocks, {b: rho for b, rho in found.rhos.items() if any(rho)})
+    sides = ((proposed.plus, found.pieces[1]), (proposed.minus, found.pieces[-1]))
+    return PieceMultipliers(
+        *(tuple(PieceMultiplier(*new[i]) if i in new else old for i, old in enumerate(side)) for side, new in sides)
+    )
 
 
 def _weighted(tied: Tied, alpha: Fraction, lam: Fraction) -> ExactNeuron:
@@ -186,3 +245,9 @@ def _weighted(tied: Tied, alpha: Fraction, lam: Fraction) -> ExactNeuron:
 
 def _fractions(entries: Exact) -> Vector:
     return tuple(to_fraction(x) for x in entries)
+
+
+def _above(x: Fraction) -> Fraction:
+    """A short number above x >= 0, by little."""
+    unit = Fraction(1, 1 << 900)
+    return (ceil(x / unit) + 1) * unit

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from relu_cert.cover.evidence import Cover
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.leaders.evidence import Leaders
 from relu_cert.problem.problem import Block, Gates, Problem
 from relu_cert.prove.algebraic.field import Field, Numbers
+from relu_cert.prove.algebraic.linear import Exact
 from relu_cert.prove.ggp.answers import GGP
 from relu_cert.prove.polytope.polytope import MinNorm, Polytope, ShortestWeights, Unlisted
 from relu_cert.written import (
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from relu_cert.path.one_neuron import NeuronPath
     from relu_cert.path.pieces import Jump, PathPieces
     from relu_cert.path.tied_faces import Faces
-
-Exact = tuple[Any, ...]  # Fractions, or numbers of a field
 
 
 @dataclass(frozen=True)

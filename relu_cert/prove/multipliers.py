@@ -22,6 +22,7 @@ from relu_cert.patterns.pattern_set import Bits, PatternSet, bit_string
 from relu_cert.problem.blocks import correlation
 from relu_cert.problem.blocks import lengths_squared as block_lengths_squared
 from relu_cert.problem.problem import Network, Problem
+from relu_cert.prove.algebraic.linear import Exact
 from relu_cert.prove.facts import BlockMultipliers, Multipliers, PieceMultiplier, PieceMultipliers
 from relu_cert.prove.grid import from_grid, to_grid
 from relu_cert.prove.pieces import clip, exact_multiplier, lengths_squared, restrict
@@ -57,19 +58,18 @@ class Bounded:
 
 def rounded_pieces(network: Network, t: Vector, q: int, proposal: PieceProposal) -> list[Bounded]:
     """One multiplier for every piece of t = xi theta, rounded from the proposal to the grid 1/q on which t lies."""
-    grid_t = [to_grid(t_k, q) for t_k in t]
-    if any(from_grid(k, q) != t_k for k, t_k in zip(grid_t, t, strict=True)):
-        raise ValueError("theta must lie on its grid")
     _require_every_piece(network.patterns, t, proposal.base)
-    rows, values = _round_proposal(grid_t, proposal, q)
-    N, q_Z = scaled_rows(network.Z)
-    unit = Fraction(1, (q * q_Z) ** 2)
-    return [
-        Bounded(PieceMultiplier(bit_string(on), tuple(ks), tuple(from_grid(k, q) for k in ms)), length * unit)
-        for on, ks, ms, length in zip(
-            proposal.base, rows, values, lengths_squared(N, grid_t, proposal.base, rows, values), strict=True
-        )
-    ]
+    pieces = rounded(t, q, proposal)
+    return [Bounded(*one) for one in zip(pieces, piece_lengths(network.Z, t, pieces), strict=True)]
+
+
+def piece_lengths(Z: Matrix, t: Vector, pieces: Sequence[PieceMultiplier]) -> list[Fraction]:
+    """|Z'm|^2 of the multipliers."""
+    N, q_Z = scaled_rows(Z)
+    (grid_t, *values), q = scaled_rows([t, *(p.values for p in pieces)])
+    base = np.array([[c == "1" for c in p.base] for p in pieces], dtype=np.bool_).reshape(len(pieces), len(t))
+    lengths = lengths_squared(N, grid_t, base, [p.rows for p in pieces], values) if pieces else []
+    return [Fraction(length, (q * q_Z) ** 2) for length in lengths]
 
 
 def sharpened(Z: Matrix, t: Vector, q: int, piece: Bounded, lam_squared: Fraction) -> Bounded:
@@ -102,13 +102,14 @@ def block_multipliers(problem: Problem, theta: Vector, lam_squared: Fraction) ->
     return BlockMultipliers.of(problem.blocks, known), max(lengths)
 
 
-def project(c: Vector, K: Matrix, kinks: Sequence[int] = ()) -> tuple[Vector, Vector]:
+def project(c: Exact, K: Matrix, kinks: Sequence[int] = ()) -> tuple[Exact, Exact]:
     """rho >= 0 and v = c - K rho = Proj_C(c) for C = {w : K'w <= 0}, exactly (Moreau); `kinks` guesses rho > 0."""
-    columns = [tuple(-x for x in column) for column in zip(*K, strict=True)]
-    one, zero = Fraction(1), Fraction(0)
-    box = [Bounds(one, one)] + [Bounds(zero, None)] * len(columns)
-    best = shortest([c, *columns], box, [one] + [zero] * len(columns), [1 + k for k in kinks])
-    return best.m[1:], best.v
+    columns = tuple(tuple(-x for x in column) for column in zip(*K, strict=True))
+    if not columns:
+        return (), c
+    zero = c[0] * 0
+    best = shortest(columns, [Bounds(zero, None)] * len(columns), (zero,) * len(columns), kinks, c)
+    return best.m, best.v
 
 
 def scale(s: Fraction, a: Vector) -> Vector:
@@ -142,15 +143,20 @@ def _require_every_piece(patterns: PatternSet, t: Vector, base: Bits) -> None:
         raise ValueError("the proposal must have exactly one base for every piece")
 
 
-def _round_proposal(grid_t: Sequence[int], proposal: PieceProposal, q: int) -> tuple[list[list[int]], list[list[int]]]:
-    """Rows that differ from the base, with their grid values, inside the box."""
+def rounded(t: Vector, q: int, proposal: PieceProposal) -> tuple[PieceMultiplier, ...]:
+    """The proposed multipliers on the grid 1/q on which t lies, inside their boxes."""
+    grid_t = [to_grid(t_k, q) for t_k in t]
+    if any(from_grid(k, q) != t_k for k, t_k in zip(grid_t, t, strict=True)):
+        raise ValueError("theta must lie on its grid")
     base = proposal.base
     start = np.where(base, np.array([float(from_grid(k, q)) for k in grid_t]), 0.0)
     rows: list[list[int]] = [[] for _ in base]
-    values: list[list[int]] = [[] for _ in base]
+    values: list[list[Fraction]] = [[] for _ in base]
     for i, k in np.argwhere(proposal.m != start).tolist():
         value = clip(to_grid(float(proposal.m[i, k]), q), grid_t[k], bool(base[i, k]))
         if value != (grid_t[k] if base[i, k] else 0):
             rows[i].append(k)
-            values[i].append(value)
-    return rows, values
+            values[i].append(from_grid(value, q))
+    return tuple(
+        PieceMultiplier(bit_string(on), tuple(ks), tuple(ms)) for on, ks, ms in zip(base, rows, values, strict=True)
+    )

@@ -164,7 +164,9 @@ def _same_kernel(B: fmpq_mat, C: fmpq_mat) -> bool:
 
 def superclasses(maps: Sequence[ClassMap], lift: Matrix) -> tuple[tuple[int, ...], ...]:
     """Classes with equal Pi G Pi, exactly. The value of G at one integer vector tells most of them apart."""
-    n = maps[0].X.nrows() if maps else 0
+    if not maps:
+        return ()
+    n = maps[0].X.nrows()
     probe = projected(lift, fmpq_mat([[fmpq((k * k * 7919 + k * 104729 + 1) % 1009 - 504)] for k in range(n)]))
     found: dict[fmpq, list[tuple[fmpq_mat, list[int]]]] = {}
     for a, one in enumerate(maps):

@@ -13,7 +13,6 @@ One multiplier m bounds all patterns of its piece at once (there are about 2^(d-
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 from flint import fmpz_mat
@@ -21,8 +20,11 @@ from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.patterns.pattern_set import Bits, bit_string
+from relu_cert.prove.algebraic.linear import Exact
 from relu_cert.prove.facts import PieceMultiplier
-from relu_cert.prove.projection import Bounds, shortest
+from relu_cert.prove.projection import Bounds, ShortestVector, shortest
+
+Parts = tuple[str, tuple[int, ...], Exact]  # of a multiplier: base, rows and values
 
 
 def restrict(cells: NDArray[np.uint8], positive: Bits) -> NDArray[np.uint8]:
@@ -42,23 +44,35 @@ def unique_rows(packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.ascontiguousarray(np.unique(words, axis=0)).view(np.uint8).reshape(-1, padded.shape[1])[:, :width].copy()
 
 
-def box(t: Sequence[Fraction], on: Sequence[bool] | Bits) -> list[Bounds]:
-    """The box of one piece; `on` matters on P only."""
-    zero = Fraction(0)
-    return [
-        (Bounds(t_k, None) if on_k else Bounds(None, zero)) if t_k > 0 else Bounds(t_k, zero)
-        for t_k, on_k in zip(t, on, strict=True)
+def solve_piece(
+    Z: Matrix, t: Exact, base: Sequence[bool] | Bits, fixed: Sequence[bool] | Bits, free: Sequence[int] = ()
+) -> ShortestVector:
+    """The shortest Z'm, exactly, over the box of the piece on which the rows `fixed` have the sides of the base: of P,
+    or, for a fine piece, of more rows. Numbers are Fractions, or those of a field."""
+    zero = t[0] * 0
+    box = [
+        (Bounds(t_k, None) if on else Bounds(None, zero)) if fixed_k else Bounds(t_k, zero)
+        for t_k, on, fixed_k in zip(t, base, fixed, strict=True)
     ]
+    return shortest(Z, box, _start(t, base), free)
+
+
+def parts_of(t: Exact, base: Sequence[bool] | Bits, best: ShortestVector) -> Parts:
+    """The minimiser as a multiplier has it."""
+    rows = tuple(k for k, (a, b) in enumerate(zip(best.m, _start(t, base), strict=True)) if a != b)
+    return bit_string(base), rows, tuple(best.m[k] for k in rows)
+
+
+def _start(t: Exact, base: Sequence[bool] | Bits) -> Exact:
+    return tuple(t_k if on else t_k * 0 for t_k, on in zip(t, base, strict=True))
 
 
 def exact_multiplier(
     Z: Matrix, t: Vector, base: Sequence[bool] | Bits, free: Sequence[int]
 ) -> tuple[PieceMultiplier, Vector]:
-    """The best multiplier of one piece, exactly, and v = Z'm (the canonical dual vector of the piece at t)."""
-    start = [t_k if on else Fraction(0) for t_k, on in zip(t, base, strict=True)]
-    best = shortest(Z, box(t, base), start, free)
-    rows = tuple(k for k, (m_k, s_k) in enumerate(zip(best.m, start, strict=True)) if m_k != s_k)
-    return PieceMultiplier(bit_string(base), rows, tuple(best.m[k] for k in rows)), best.v
+    """The best multiplier of one piece, and v = Z'm (the canonical dual vector of the piece at t)."""
+    best = solve_piece(Z, t, base, [x > 0 for x in t], free)
+    return PieceMultiplier(*parts_of(t, base, best)), best.v
 
 
 def clip(value: int, t_k: int, on: bool) -> int:

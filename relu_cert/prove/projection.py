@@ -1,8 +1,9 @@
-"""Exact projections: the shortest vector sum_k m_k a_k, m in a box of rationals or of algebraic numbers.
+"""Exact projections: the shortest vector c + sum_k m_k a_k, m in a box of rationals or of algebraic numbers.
 
 This one small problem serves everywhere. The projection of c on the cone {w : K'w <= 0} is c - K rho with the
 shortest c - K rho, rho >= 0 (Moreau); the supremum of a concave piece is the shortest Z'm with m in the
-piece's box. Its value is rational because its solution lies on a face.
+piece's box; the point of a polytope nearest to 0 is a mean of vertices. Its value is rational because its solution lies
+on a face.
 
 Method: active sets as in Lawson and Hanson's NNLS with upper bounds (Stark and Parker's BVLS). In exact arithmetic
 the objective strictly decreases from one face to the next, so it ends; nothing is rounded, nothing is tolerated.
@@ -19,6 +20,7 @@ from typing import Any
 from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Vector, scaled_rows
+from relu_cert.prove.algebraic.linear import Exact
 from relu_cert.rationals import rows_of, to_fmpq, to_fraction
 
 Entries = list[Any]
@@ -35,41 +37,57 @@ class Bounds:
 
 @dataclass(frozen=True)
 class ShortestVector:
-    """The minimiser m, the shortest vector v = sum_k m_k a_k, and the rows that are strictly between their bounds."""
+    """The minimiser m, the shortest vector v = c + sum_k m_k a_k."""
 
-    m: Vector
-    v: Vector
-    free: tuple[int, ...]
+    m: Exact
+    v: Exact
 
 
 def shortest(
-    a: Sequence[Vector], box: Sequence[Bounds], start: Sequence[Fraction], free: Sequence[int] = ()
+    a: Sequence[Vector], box: Sequence[Bounds], start: Exact, free: Sequence[int] = (), c: Exact = ()
 ) -> ShortestVector:
-    """The shortest sum_k m_k a_k with m in the box, from a feasible start, over the rationals.
+    """The shortest c + sum_k m_k a_k with m in the box, from a feasible start; c is 0 if it is not given. Its numbers
+    are Fractions, or those of a field.
 
     `free` proposes rows that may leave their start values at once (a float solver's guess of the face); a bad guess
     costs time, never correctness.
     """
-    sides = [Bounds(*(None if x is None else to_fmpq(x) for x in (b.low, b.high))) for b in box]
-    m, v, active = shortest_of(rows_of(a), sides, [to_fmpq(x) for x in start], free)
-    return ShortestVector(tuple(map(to_fraction, m)), tuple(map(to_fraction, v)), tuple(sorted(active)))
+    if all(isinstance(x, Fraction) for x in start):
+        sides = [Bounds(*(None if x is None else to_fmpq(x) for x in (b.low, b.high))) for b in box]
+        m, v = _shortest(rows_of(a), sides, [to_fmpq(x) for x in start], free, [to_fmpq(x) for x in c])
+        return ShortestVector(tuple(map(to_fraction, m)), tuple(map(to_fraction, v)))
+    m, v = _shortest(rows_of(a), box, list(start), free, list(c))
+    return ShortestVector(tuple(m), tuple(v))
 
 
-def shortest_of(
-    A: fmpq_mat, box: Sequence[Bounds], start: Entries, free: Sequence[int]
-) -> tuple[Entries, Entries, list[int]]:
-    """The same for the rows of A, with numbers of any kind: m, v = A'm, and the rows off their bounds."""
-    m, active = start, list[int]()
+def _shortest(
+    A: fmpq_mat, box: Sequence[Bounds], m: Entries, free: Sequence[int], c: Entries
+) -> tuple[Entries, Entries]:
+    """The same for the rows of A: m and v = c + A'm."""
+    active = list[int]()
     for k in free:
         if _rows(A, [*active, k]).rank() > len(active):
             active.append(k)
-    m, active = _descend(A, box, m, active)
+    m, active = _descend(A, box, m, active, c)
     while True:
-        v = times(A.transpose(), m)
+        v = _sum(A, m, c)
         entering = _steepest(times(A, v), box, m, active)
         if entering is None:
-            return m, v, active
-        m, active = _descend(A, box, m, [*active, entering])
+            return m, v
+        m, active = _descend(A, box, m, [*active, entering], c)
+
+
+def shortest_mean(points: Sequence[Vector]) -> tuple[Vector, dict[int, Fraction]]:
+    """The shortest x in the convex hull of points, and their weights > 0 in it.
+
+    For u = s t with sum t = 1 the vector sum u_p (p, 1) - (0, 1) has the squared length s^2 |x|^2 + (s - 1)^2, x the
+    mean with weights t; its least value over s, |x|^2 / (1 + |x|^2), is least where x is the shortest.
+    """
+    zero, one = Fraction(0), Fraction(1)
+    rows, away = tuple((*p, one) for p in points), (*(zero,) * len(points[0]), -one)
+    u = shortest(rows, [Bounds(zero, None)] * len(rows), (zero,) * len(rows), (), away).m
+    mean = {i: u_i / sum(u) for i, u_i in enumerate(u) if u_i}
+    return combine([points[i] for i in mean], list(mean.values())), mean
 
 
 def combine(a: Sequence[Vector], m: Sequence[Fraction]) -> Vector:
@@ -85,6 +103,12 @@ def times(A: fmpq_mat, x: Entries) -> Entries:
         return list((A * fmpq_mat([[y] for y in x])).entries())
     zero = x[0] * 0
     return [sum((y * a for a, y in zip(row, x, strict=True) if a and y), zero) for row in A.tolist()]
+
+
+def _sum(A: fmpq_mat, m: Entries, c: Entries) -> Entries:
+    """c + A'm"""
+    v = times(A.transpose(), m)
+    return [x + y for x, y in zip(c, v, strict=True)] if c else v
 
 
 def _rows(A: fmpq_mat, chosen: Sequence[int]) -> fmpq_mat:
@@ -104,10 +128,12 @@ def _steepest(slopes: Entries, box: Sequence[Bounds], m: Entries, active: Sequen
     return best
 
 
-def _descend(A: fmpq_mat, box: Sequence[Bounds], m: Entries, active: list[int]) -> tuple[Entries, list[int]]:
+def _descend(
+    A: fmpq_mat, box: Sequence[Bounds], m: Entries, active: list[int], c: Entries
+) -> tuple[Entries, list[int]]:
     """Minimise over the active rows, dropping rows that meet a bound, until the face's minimiser is inside the box."""
     while active:
-        goal = _face_minimum(A, m, active)
+        goal = _face_minimum(A, m, active, c)
         step, blocking = None, None
         for k, target in zip(active, goal, strict=True):
             if target == m[k]:
@@ -127,9 +153,9 @@ def _descend(A: fmpq_mat, box: Sequence[Bounds], m: Entries, active: list[int]) 
     return m, active
 
 
-def _face_minimum(A: fmpq_mat, m: Entries, active: Sequence[int]) -> Entries:
-    """The values of the active rows that make v orthogonal to them, the others held: A_F A_F' x = -A_F c."""
-    held = set(active)
-    c = times(A.transpose(), [x * 0 if k in held else x for k, x in enumerate(m)])
+def _face_minimum(A: fmpq_mat, m: Entries, active: Sequence[int], c: Entries) -> Entries:
+    """The values of the active rows that make v orthogonal to them, the others held: A_F A_F' x = -A_F held."""
+    moves = set(active)
+    held = _sum(A, [x * 0 if k in moves else x for k, x in enumerate(m)], c)
     F = _rows(A, active)
-    return times(-(F * F.transpose()).inv() * F, c)
+    return times(-(F * F.transpose()).inv() * F, held)

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
 from relu_cert.prove.classes import ClassMap, frobenius_squared
-from relu_cert.prove.deepest import deepest
+from relu_cert.prove.deepest import deepest, inside
 from relu_cert.prove.definite import floats, stretch
 from relu_cert.prove.facts import BallSet
 from relu_cert.prove.grid import on_grid
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.unsettled import Unsettled
-from relu_cert.rationals import column, matrix_of, to_fmpq, to_vector
+from relu_cert.rationals import column, matrix_of, nearest_solution, to_fmpq, to_vector
 
 SEEMS_POSITIVE = 1e-7  # relative; a wrong proposal costs time, never a verdict
 
@@ -57,16 +57,27 @@ def with_split(
     rows = plain.equations
     Phi = split_map(rows, plain.groups, outputs.Q, plain.mixed)
     goal = column([*plain.masses, *(dot(row, y) for row in rows)])
-    start = _interior(Phi, goal) if near is None else near
-    support = [a for a, x in enumerate(start) if x > SEEMS_POSITIVE * max(start)]
+    if near is None:
+        start, zero = _start(floats(Phi), floats(goal)[:, 0])
+    else:
+        start, zero = near, [a for a, x in enumerate(near) if x <= SEEMS_POSITIVE * max(near)]
+    support = [a for a in range(len(start)) if a not in zero]
     if len(support) == len(start) and near is None:
         return _proved(y, plain, outputs, support, rows, start)
     void = void_part(y, rows, [maps[a] for a in support])
-    forced = () if near is not None else forcing(void, outputs, [a for a in range(len(start)) if a not in support])
+    forced = () if near is not None else forcing(void, outputs, zero)
     kept = independent((*void, *rows))[len(void) :]
     lift = (*plain.lift[: plain.free], *kept, *void)
     found = _proved(y, replace(plain, lift=lift, void=len(void)), outputs, support, kept, start)
     return replace(found, forced=forced)
+
+
+def _start(F: NDArray[np.float64], g: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[int]]:
+    """alpha >= 0 with F alpha near g, far inside, and the places that must be 0. The search sees rows and a goal of
+    size 1: near lambda_max masses are tiny."""
+    rows, size = np.maximum(np.abs(F).max(axis=1), 1e-300), max(float(np.abs(g).max()), 1e-300)
+    found, zero = inside(F / rows[:, None], g / rows / size)
+    return size * found, zero
 
 
 def _proved(
@@ -75,7 +86,10 @@ def _proved(
     """Exact weights near the start, positive on the support by more than the ball moves them."""
     Phi = columns(split_map(lift, plain.groups, outputs.Q, plain.mixed), support)
     goal = column([*plain.masses, *(dot(row, y) for row in lift)])
-    alpha = _exact_near(Phi, goal, [start[a] for a in support])
+    exact = nearest_solution(Phi, to_vector(goal), [Fraction(float(start[a])) for a in support])
+    if exact is None:
+        raise Unsettled("the map that splits the masses is not onto")
+    alpha = on_grid([exact], 256)[0]
     tau = stretch(Phi.transpose())
     if tau <= 0:
         raise Unsettled("the map that splits the masses is not onto, or too near to it")
@@ -100,44 +114,6 @@ def columns(A: fmpq_mat, chosen: Sequence[int]) -> fmpq_mat:
 def length(a: Vector) -> Fraction:
     """An upper bound on |a|."""
     return sqrt_upper(norm_squared(a), 64)
-
-
-def _interior(Phi: fmpq_mat, goal: fmpq_mat) -> NDArray[np.float64]:
-    """alpha >= 0 with Phi alpha near the goal: as far inside as possible, or else with as many positive entries."""
-    F, g = floats(Phi), floats(goal)[:, 0]
-    k = F.shape[1]
-    size = max(float(np.abs(g).max()), 1e-300)  # the program sees a goal of size 1: near lambda_max masses are tiny
-    return size * _inside(F, g / size, k)
-
-
-def _inside(F: NDArray[np.float64], g: NDArray[np.float64], k: int) -> NDArray[np.float64]:
-    """The same for a goal of size 1."""
-    from scipy.optimize import linprog
-
-    scale = np.maximum(np.abs(F).max(axis=1), 1e-300)
-    A_eq, b_eq = F / scale[:, None], g / scale
-    inside = deepest(-np.eye(k), np.zeros(k), [(0, None)] * k, equal=A_eq, goal=b_eq)
-    if inside is not None and inside[1] > SEEMS_POSITIVE * np.abs(inside[0]).max():
-        return inside[0]
-    best = np.zeros(k)
-    for a in range(k):  # the mean of the points that make each entry large has the largest support
-        cost = np.zeros(k)
-        cost[a] = -1.0
-        found = linprog(cost, A_eq=A_eq, b_eq=b_eq, bounds=[(0, None)] * k)
-        if found.x is None:
-            raise Unsettled("the masses cannot be split")
-        best += found.x / k
-    return best
-
-
-def _exact_near(Phi: fmpq_mat, goal: fmpq_mat, start: Sequence[float]) -> Vector:
-    """The solution of Phi alpha = goal nearest to the start: start + Phi'(Phi Phi')^-1 (goal - Phi start), rounded."""
-    near = column([Fraction(float(x)) for x in start])
-    try:
-        exact = near + Phi.transpose() * (Phi * Phi.transpose()).solve(goal - Phi * near)
-    except ZeroDivisionError:
-        raise Unsettled("the map that splits the masses is not onto") from None
-    return on_grid([to_vector(exact)], 256)[0]
 
 
 def void_part(y: Vector, lift: Matrix, maps: Sequence[ClassMap]) -> Matrix:

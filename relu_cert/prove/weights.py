@@ -10,9 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from relu_cert.prove.algebraic.linear import eliminate, product, solve
+from relu_cert.prove.algebraic.linear import Exact, product, reduced, solve
 from relu_cert.prove.deepest import deepest
-from relu_cert.prove.facts import Exact
 from relu_cert.rationals import to_fmpq
 
 RANDOM_COSTS = 8
@@ -40,11 +39,10 @@ def vertex(
         if np.abs(found - about).max() <= SEEMS_DIFFERENT * max(found.max(), about.max()):
             return None
     order = [int(a) for a in np.argsort(-found, kind="stable")]
-    rows = [[*(outputs[a][i] for a in order), right] for i, right in enumerate(target)]
-    pivots = eliminate(rows, k)
-    if any(row[k] for row in rows[len(pivots) :]) or any(rows[i][k] < 0 for i in range(len(pivots))):
+    rows, pivots = reduced([[*(outputs[a][i] for a in order), right] for i, right in enumerate(target)])
+    if k in pivots or any(row[k] < 0 for row in rows):
         return None
-    weights = {order[j]: rows[i][k] for i, j in enumerate(pivots)}
+    weights = {order[j]: row[k] for row, j in zip(rows, pivots, strict=True)}
     zero = target[0] * 0
     return tuple(weights.get(a, zero) for a in range(k))
 

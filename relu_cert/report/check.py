@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
-from relu_cert.certificate import certificate, dumps
-from relu_cert.checker import recheck_command
-from relu_cert.claims.claim import Result
-from relu_cert.data.dataset import Dataset, Source
 from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_constant, free_parts, free_text
-from relu_cert.global_optimum import GlobalOptimum, distance
+from relu_cert.global_optimum import distance
 from relu_cert.interrupt import INTERRUPTED
 from relu_cert.lasso import Lasso
+from relu_cert.network.objective import Interval
 from relu_cert.path.derivatives import Derivatives
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Value
 from relu_cert.report.headline import of_check
 from relu_cert.report.optimal_set import optimal_set_json
-from relu_cert.report.shown import known, picked, plain
-from relu_cert.report.terminal import report, wrapped
+from relu_cert.report.shown import Report, known, picked, plain
+from relu_cert.report.terminal import report, shortened, wrapped
 from relu_cert.report.text import (
     at_least,
     at_most,
@@ -45,16 +41,12 @@ ROUGH = Fraction(1, 10**6)  # relative gaps above this are told as what the netw
 SHOWN_GROUPS = 24
 
 
-@dataclass(frozen=True)
-class CheckReport:
+@dataclass(frozen=True, repr=False)
+class CheckReport(Report):
     """One run of `check`."""
 
-    data: Dataset | None
-    source: Source
     facts: Facts
-    results: tuple[Result, ...]
-    certificate_path: Path
-    global_optimum: GlobalOptimum | None = None  # beside a network over some patterns
+    over_all: CheckReport | str = ""  # beside a network over some patterns: the same over all of them, or why not
     lasso: Lasso | None = None  # the group lasso as it was given, where that is not the plain problem
 
     @property
@@ -62,9 +54,16 @@ class CheckReport:
         """What was found, in a sentence."""
         return of_check(self.facts, self.results)
 
-    def certificate_text(self) -> str:
-        """The certificate file."""
-        return dumps(certificate(self.source, self.facts, self.results))
+    @property
+    def distance(self) -> Interval | None:
+        """How far the optimum over some patterns is above the one over all of them, where both are known."""
+        return distance(self.facts, self.over_all.facts) if isinstance(self.over_all, CheckReport) else None
+
+    def html(self) -> str:
+        """The page of `check`."""
+        from relu_cert.report.html.check import check_page
+
+        return check_page(self)
 
     def to_json(self) -> dict[str, Any]:
         """The object of `check --json`."""
@@ -104,8 +103,7 @@ class CheckReport:
             self.results,
             *(wrapped(line, 4) for line in self._network()),
             "",
-            f"certificate  {self.certificate_path}",
-            f"re-check it  {recheck_command(self.certificate_path, self.source.path)}",
+            *self.certificate_lines,
         )
 
     @property
@@ -122,19 +120,18 @@ class CheckReport:
         bias = ", the last one the bias" if self.source.bias else ""
         noun = "column" if problem.kind == "cgl" else "feature"
         size = f"n = {count(problem.n, 'point')}, d = {count(self.features, noun)}{bias}"
-        name = "standard input" if self.source.path == STANDARD_INPUT else Path(self.source.path).name
+        name = "standard input" if self.source.path == STANDARD_INPUT else self.name
         lines = [f"{name}: {size}"]
-        model = "gated ReLU" if problem.kind == "gated" else "ReLU"
+        model = f"two layers, {'gated ' * (problem.kind == 'gated')}ReLU"
         if listed:
-            lines.append(f"model        two layers, {model}, all {count(len(listed), 'activation pattern')}")
+            over = f"all {count(len(listed), 'activation pattern')}"
         elif problem.unlisted:
-            lines.append(f"model        two layers, {model}, networks of any width (patterns not listed)")
+            over = "networks of any width (patterns not listed)"
         elif patterned:
-            lines.append(
-                f"model        two layers, {model}, only {count(len(patterned.patterns), 'activation pattern')}"
-            )
+            over = f"only {count(len(patterned.patterns), 'activation pattern')}"
         else:
-            lines.append(f"model        {_lasso(problem)}, {count(len(problem.blocks), 'group')}")
+            model, over = _lasso(problem), count(len(problem.blocks), "group")
+        lines.append(f"model        {model}, {over}")
         if problem.loss == "logistic":
             given = self.data is not None and self.data.y != problem.y
             lines.append(f"loss         logistic, sum log(1 + exp(-y f)){'; the label 0 is y = -1' if given else ''}")
@@ -178,21 +175,17 @@ class CheckReport:
 
     def _global(self) -> dict[str, Any] | None:
         """Beside a network over some patterns: the optimum over all of them, or why it is not known."""
-        best = self.global_optimum
-        if best is None:
-            return None
-        if best.facts is None:
-            return {"reason": best.reason}
-        value, away = picked(best.facts.value, "lower upper"), distance(self.facts, best.facts)
-        return {"value": value, "distance": away, "certificate": best.certificate_path}
+        best = self.over_all
+        if isinstance(best, str):
+            return {"reason": best} if best else None
+        value = picked(best.facts.value, "lower upper")
+        return {"value": value, "distance": self.distance, "certificate": best.certificate_path}
 
     def _beside(self) -> list[str]:
-        best = self.global_optimum
-        if best is None:
-            return []
-        if best.facts is None:
-            return [f"global       not compared: {best.reason}"]
-        value, away = best.facts.value, distance(self.facts, best.facts)
+        best, away = self.over_all, self.distance
+        if isinstance(best, str) or away is None:
+            return [f"global       not compared: {best}"] if best else []
+        value = best.facts.value
         if away.lower > 0 or away.upper < 0:
             shown = f"{enclosed(away.lower, away.upper, 12)}, proved to {at_most(away.upper - away.lower)}"
         else:
@@ -210,13 +203,12 @@ class CheckReport:
             return self._coefficients()
         everywhere = self.facts.problem.unlisted or self.facts.problem.listed
         only = "" if everywhere else ", over these patterns only"
-        lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * (direction . x)_+"]
-        for neuron in neurons[:SHOWN_NEURONS]:
+        shown = []
+        for neuron in neurons:
             weight, direction = _split(neuron)
-            head = "+" if neuron.sign > 0 else "-"
-            lines.append(f"  {head} {decimal(weight, 8):<14} {entries(direction, 6)}")
-        if len(neurons) > SHOWN_NEURONS:
-            lines.append(f"  ... and {len(neurons) - SHOWN_NEURONS} more (all with --json)")
+            shown.append(f"  {'+' if neuron.sign > 0 else '-'} {decimal(weight, 8):<14} {entries(direction, 6)}")
+        lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * (direction . x)_+"]
+        lines += shortened(shown, SHOWN_NEURONS)
         b2, skip = free_parts(self.facts.problem.free, self.facts.primal.free)
         if free_constant(self.facts.problem.free):
             lines.append(f"  output bias {decimal(b2, 8)}")
@@ -229,18 +221,15 @@ class CheckReport:
         active = sorted(self.facts.primal.neurons, key=lambda neuron: neuron.block or 0)
         total = len(self.facts.problem.blocks)
         rest = f"; the other {total - len(active)} are 0" if total > len(active) else ""
-        lines = [f"coefficients of {count(len(active), 'group')}{rest}"]
-        columns = self.facts.problem.columns
-        for neuron in active[:SHOWN_GROUPS]:
-            w = neuron.w
-            if self.lasso is not None and self.lasso.weights is not None and neuron.block is not None:
-                w = tuple(x / self.lasso.weights[neuron.block] for x in w)
+        columns, shown = self.facts.problem.columns, []
+        for neuron in active:
+            omega = self.lasso.omega[neuron.block or 0] if self.lasso else 1
+            w = [x / omega for x in neuron.w]
             where = columns[neuron.block] if columns and neuron.block is not None else ()
             named = f"column {where[0]}" if len(where) == 1 else f"columns {', '.join(map(str, where[:4]))}"
             more = ", ..." if len(neuron.w) > 4 else ""
-            lines.append(f"  group {neuron.block:<4} {', '.join(decimal(x, 8) for x in w[:4])}{more}   ({named}{more})")
-        if len(active) > SHOWN_GROUPS:
-            lines.append(f"  ... and {len(active) - SHOWN_GROUPS} more (all with --json)")
+            shown.append(f"  group {neuron.block:<4} {', '.join(decimal(x, 8) for x in w[:4])}{more}   ({named}{more})")
+        lines = [f"coefficients of {count(len(active), 'group')}{rest}", *shortened(shown, SHOWN_GROUPS)]
         if self.lasso is not None and self.lasso.intercept:
             every = self.lasso.from_plain((n.block, n.w) for n in active if n.block is not None)
             lines.append(f"  intercept  {decimal(self.lasso.best_intercept(every), 8)}")

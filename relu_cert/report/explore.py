@@ -5,17 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from relu_cert.data.dataset import Dataset
 from relu_cert.network.explore import Extreme, OptimalNetworks
 from relu_cert.prove.facts import Facts
 from relu_cert.report.shown import Shown, picked
 from relu_cert.report.terminal import wrapped
 from relu_cert.report.text import at_most, percent_at_most
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -30,19 +25,6 @@ class Row:
     accuracy: float | None
     slack: float | None
     weights: tuple[float, ...] = ()  # alpha
-
-
-@dataclass(frozen=True)
-class Labels:
-    """Two targets; the nearer one is predicted."""
-
-    low: float
-    high: float
-
-    def accuracy(self, predicted: Floats, y: Floats) -> float:
-        """The share of rows whose label is predicted."""
-        middle = (self.low + self.high) / 2
-        return float(np.mean((predicted >= middle) == (y >= middle)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,5 +133,5 @@ class Exploration(Shown):
                 for row in self.rows
             ],
             "max_difference": self.difference,
-            "measure": "test_accuracy" if self.rows[0].accuracy is not None else "test_mse",
+            "measure": self.measure.replace(" ", "_").lower(),
         }

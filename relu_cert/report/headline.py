@@ -38,9 +38,7 @@ def of_network(value: Value, objective: Fraction, gap: Fraction) -> str:
     if most is not None and most <= gap:
         return f"This network is as good as optimal: at most {percent_at_most(most)} above the best objective; proved."
     worse = (objective - value.upper) > gap * objective  # then it is refuted that the network is optimal
-    if most is not None and (least <= 0 or most > 2 * least) and not worse:
-        return f"This network is at most {percent_at_most(most)} above the best network of any width; proved."
-    if least > 0 and most is not None:
+    if most is not None and least > 0 and (worse or most <= 2 * least):
         above = percent(least, most)
         return f"This network is not the best: its objective is {above} above the best possible one; proved."
     if most is not None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from relu_cert.certificate import dumps
 from relu_cert.checker import recheck_command
-from relu_cert.claims.claim import Result
+from relu_cert.claims import decide
 from relu_cert.data.dataset import Dataset
 from relu_cert.exact import sqrt_upper
 from relu_cert.free.terms import free_constant, free_parts, free_text
@@ -17,27 +19,27 @@ from relu_cert.interrupt import INTERRUPTED
 from relu_cert.network.examine import Comparison, Distance, distance
 from relu_cert.network.objective import Interval, network_of
 from relu_cert.network.penalty import Conversion
+from relu_cert.network.record import network_certificate
 from relu_cert.network.trained import TrainedNetwork, alive
-from relu_cert.prove.facts import Value
+from relu_cert.prove.facts import Facts, Value
 from relu_cert.report.headline import of_network
-from relu_cert.report.shown import picked, plain
+from relu_cert.report.shown import Report, picked, plain
 from relu_cert.report.terminal import report
 from relu_cert.report.text import at_most, count, decimal, enclosed, one_number, short
 
 FORMAT = "relu_cert network report"
 VERSION = 1
+BESIDE_A_NETWORK = ("patterns-complete", "optimal", "fit", "p-unique", "optimal-set")
 
 
-@dataclass(frozen=True)
-class NetworkReport:
+@dataclass(frozen=True, repr=False)
+class NetworkReport(Report):
     """One run of `network`: the network as it was read, what was found about it, and where things were written."""
 
-    trained: TrainedNetwork
     data: Dataset
+    trained: TrainedNetwork
     conversion: Conversion
     comparison: Comparison
-    results: tuple[Result, ...]
-    certificate_path: Path
     written: tuple[tuple[str, Path], ...] = ()
     gap: Fraction = Fraction(1, 1000)  # what still counts as optimal
     own_left_out: str = ""  # why there is no program over its own patterns, where one was asked for
@@ -45,7 +47,7 @@ class NetworkReport:
     @property
     def headline(self) -> str:
         """What was found, in a sentence."""
-        return of_network(self.comparison.facts.value, self.comparison.examination.J, self.gap)
+        return of_network(self.facts.value, self.comparison.examination.J, self.gap)
 
     @property
     def pruned(self) -> TrainedNetwork:
@@ -57,21 +59,38 @@ class NetworkReport:
     @property
     def optimal(self) -> TrainedNetwork:
         """The optimal network that was found."""
-        facts = self.comparison.facts
-        free = facts.problem.free
-        return network_of(facts.primal.neurons, self.data.d, free, *free_parts(free, facts.primal.free))
+        free, primal = self.facts.problem.free, self.facts.primal
+        return network_of(primal.neurons, self.data.d, free, *free_parts(free, primal.free))
+
+    @property
+    def facts(self) -> Facts:
+        """What was proved about the optimum."""
+        return self.comparison.facts
+
+    @cached_property
+    def certificate_text(self) -> str:
+        """The certificate file: about the optimum, then about the network."""
+        said = (*decide(self.facts, BESIDE_A_NETWORK), *self.results)
+        origin = self.trained.origin
+        return dumps(network_certificate(self.source, self.comparison, self.conversion, origin, self.gap, said))
 
     @property
     def recheck(self) -> str:
         """The command that checks the certificate again, with the data and the network."""
         network = dict(self.written).get("checkable", self.trained.origin.path)
-        return recheck_command(self.certificate_path, self.data.source.path, str(network))
+        return recheck_command(self.certificate_path, self.source.path, str(network))
+
+    def html(self) -> str:
+        """The page of `network`."""
+        from relu_cert.report.html.given import network_page
+
+        return network_page(self)
 
     def to_json(self) -> dict[str, Any]:
         """The object of `network --json`."""
         found, origin = self.comparison.examination, self.trained.origin
         own, closest, nearest = self.comparison.own, self.comparison.closest, self.comparison.nearest
-        source, conversion = self.data.source, self.conversion
+        source, conversion = self.source, self.conversion
         content = {
             "format": FORMAT,
             "version": VERSION,
@@ -82,7 +101,7 @@ class NetworkReport:
             | {"biases": conversion.bias_text(self.trained), "free": conversion.free},
             "objective": found.J,
             "balanced_objective": found.P,
-            "global": self._against(self.comparison.facts.value),
+            "global": self._against(self.facts.value),
             "own_patterns": None if own is None else self._against(own.value),
             "stationarity": {
                 "distance_squared": found.stationarity.distance_squared,
@@ -111,8 +130,7 @@ class NetworkReport:
             self._head(),
             self.results,
             *(f"{what:<12} {path}" for what, path in self.written),
-            f"certificate  {self.certificate_path}",
-            f"re-check it  {self.recheck}",
+            *self.certificate_lines,
         )
 
     @property
@@ -133,12 +151,12 @@ class NetworkReport:
         }
 
     def _head(self) -> Iterator[str]:
-        found, facts = self.comparison.examination, self.comparison.facts
+        found, facts = self.comparison.examination, self.facts
         name = Path(self.trained.origin.path).name or self.trained.origin.format
         yield f"{name}: {count(self.trained.m, 'neuron')}, {count(self.trained.d, 'input')}"
-        bias = ", the last one the bias" if self.data.source.bias else ""
+        bias = ", the last one the bias" if self.source.bias else ""
         points = f"n = {count(self.data.n, 'point')}, d = {self.data.d}{bias}"
-        yield f"data         {Path(self.data.source.path).name}: {points}"
+        yield f"data         {self.name}: {points}"
         yield f"penalty      {self.conversion.text}"
         if text := self.conversion.bias_text(self.trained):
             yield f"biases       {text}"

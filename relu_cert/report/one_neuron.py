@@ -4,52 +4,63 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
+from relu_cert.data.dataset import Dataset
+from relu_cert.exact import rational
 from relu_cert.path.one_neuron import NeuronBranch, NeuronJump, NeuronPath
+from relu_cert.prove.facts import Facts
 from relu_cert.report.headline import of_one_neuron
-from relu_cert.report.shown import picked, plain
+from relu_cert.report.shown import Report, picked, plain
 from relu_cert.report.terminal import wrapped
-from relu_cert.report.text import decimal, rational
+from relu_cert.report.text import decimal
 
 FORMAT, VERSION = "relu_cert one neuron", 1
 
 
-@dataclass(frozen=True)
-class OneNeuronReport:
+@dataclass(frozen=True, repr=False)
+class OneNeuronReport(Report):
     """What `path --one-neuron` found."""
 
-    name: str
+    data: Dataset
+    facts: Facts
     path: NeuronPath
-    certificate: Path
 
     @property
     def headline(self) -> str:
         """What was found, in a sentence."""
         return of_one_neuron(self.path)
 
+    def html(self) -> str:
+        """The page of `path --one-neuron`."""
+        from relu_cert.report.html.path import one_neuron_page
+
+        return one_neuron_page(self)
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """From large lambda to small: where it is, v there, and gamma; zero first, then branch by branch."""
+        ends = [rational(self.path.top), *(_at(jump) for jump in self.path.jumps), "0"]
+        found = [(f"lambda >= {ends[0]}", "v = 0", "")]
+        for branch, high, low in zip(self.path.branches, ends, ends[1:], strict=False):
+            found.append((f"{low} < lambda < {high}", f"v = {branch_formula(branch)}", f"gamma = {branch.gamma:+d}"))
+        return found
+
     def to_text(self) -> str:
-        """From large lambda to small: each branch, each jump with both minimisers at it."""
+        """Each branch, each jump with both minimisers at it."""
         lines = [
             wrapped(self.headline),
             "",
             f"{self.name}: one neuron v with one feature, exactly; minimise over v and gamma = +-1",
             "  1/2 sum_k (gamma (x_k v)_+ - y_k)^2 + lambda |v|",
             "",
-            f"  lambda >= {rational(self.path.top)}: v = 0",
         ]
-        ends = [rational(self.path.top), *(_at(jump) for jump in self.path.jumps), "0"]
-        for i, branch in enumerate(self.path.branches):
-            lines.append(
-                f"  {ends[i + 1]} < lambda < {ends[i]}: v = {branch_formula(branch)}, gamma = {branch.gamma:+d}"
-            )
-            if i < len(self.path.jumps):
-                lines.append(f"  lambda = {_at(self.path.jumps[i])}: {_jump(self.path.jumps[i])}")
+        for i, (where, *there) in enumerate(self.rows()):
+            lines.append(f"  {where}: {', '.join(filter(None, there))}")
+            lines += [f"  lambda = {_at(jump)}: {_jump(jump)}" for jump in self.path.jumps[max(i - 1, 0) : i]]
         count = len(self.path.jumps)
         said = f"{count} jump{'s' * (count != 1)}: the path is not continuous" if count else "no jump"
         wide = "; with enough neurons the fit always moves continuously" * bool(count)
-        return "\n".join([*lines, "", f"{said}{wide}.", "", f"certificate  {self.certificate}"]) + "\n"
+        return "\n".join([*lines, "", f"{said}{wide}.", "", *self.certificate_lines]) + "\n"
 
     def to_json(self) -> dict[str, Any]:
         """One object, all numbers exact."""
@@ -62,7 +73,7 @@ class OneNeuronReport:
                 picked(jump, "lo hi") | {"above": _branch(jump.above), "below": _branch(jump.below)}
                 for jump in self.path.jumps
             ],
-            "certificate": self.certificate,
+            "certificate": self.certificate_path,
         }
         return dict(plain(content))
 

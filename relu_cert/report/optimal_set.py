@@ -162,7 +162,7 @@ def _enclosed(facts: Facts, neuron: NeuronClass) -> TiedNeuron:
     one = class_map(facts.problem, neuron)
     sign = Fraction(neuron.sign)
     rows = tuple(tuple(sign * to_fraction(x) for x in row) for row in (one.P * one.X.transpose()).tolist())
-    v = tuple(sign * x for x in to_vector(one.P * (one.X.transpose() * column(facts.dual.theta))))
+    v = tuple(sign * x for x in to_vector(one.v(column(facts.dual.theta))))
     squared = frobenius_squared(tuple(tuple(to_fraction(x) for x in row) for row in one.X.tolist()))
     if one.biases:
         squared = size_squared(facts.problem)

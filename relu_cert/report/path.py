@@ -7,19 +7,17 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
-from relu_cert.claims.claim import Result
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import Sample
 from relu_cert.path.draft import Drafted
 from relu_cert.path.pieces import PathPieces
-from relu_cert.prove.facts import LambdaMax
+from relu_cert.prove.facts import Facts, LambdaMax
 from relu_cert.report.check import largest_text
 from relu_cert.report.headline import of_path
-from relu_cert.report.shown import known, picked, plain
-from relu_cert.report.terminal import claims_table, rendered, wrapped
+from relu_cert.report.shown import Report, known, picked, plain
+from relu_cert.report.terminal import claims_table, rendered, shortened, wrapped
 from relu_cert.report.text import at_most, count, decimal, holds_on, lies_in
 
 FORMAT, VERSION = "relu_cert path", 1
@@ -27,23 +25,27 @@ SHOWN = 40
 EVENTS = {"enters": "a neuron enters", "leaves": "a neuron leaves", "turns": "a neuron changes its face"}
 
 
-@dataclass(frozen=True)
-class PathReport:
+@dataclass(frozen=True, repr=False)
+class PathReport(Report):
     """What `path` found."""
 
-    name: str
+    facts: Facts  # at the largest lambda, with the path
     largest: LambdaMax
     cover: PathPieces
     breakpoints: tuple[Breakpoint, ...]
     lost: int  # events whose ends were not settled
     samples: tuple[Sample, ...]
-    results: tuple[Result, ...]
-    certificate: Path
 
     @property
     def headline(self) -> str:
         """What was found, in a sentence."""
         return of_path(self.cover, len(self.breakpoints), self.results)
+
+    def html(self) -> str:
+        """The page of `path`."""
+        from relu_cert.report.html.path import path_page
+
+        return path_page(self)
 
     def to_text(self) -> str:
         """The interval, the pieces, each breakpoint, each gap, the verdicts."""
@@ -58,9 +60,8 @@ class PathReport:
             wrapped(f"unique, proved, on {unique}; {_sets(cover)}{count(len(cover.gaps), 'gap')}; {enclosed}"),
             "",
         ]
-        lines += [wrapped(f"  {decimal(one.hi, 16):<20} {_told(one)}", 23) for one in self.breakpoints[:SHOWN]]
-        if len(self.breakpoints) > SHOWN:
-            lines.append(f"  ... and {len(self.breakpoints) - SHOWN} more (all with --json)")
+        events = [wrapped(f"  {decimal(one.hi, 16):<20} {_told(one)}", 23) for one in self.breakpoints]
+        lines += shortened(events, SHOWN)
         if self.lost:
             lines.append(f"  {count(self.lost, 'event')} with ends that were not settled")
         lines += [
@@ -68,7 +69,7 @@ class PathReport:
             for lo, hi, k in _stretches(cover)[:SHOWN]
         ]
         lines += [wrapped(f"  gap  [{', '.join(lies_in(g.lo, g.hi, 8))}]: {g.reason}", 7) for g in cover.gaps[:SHOWN]]
-        return rendered([*lines, "", claims_table(self.results), "", f"certificate  {self.certificate}"])
+        return rendered([*lines, "", claims_table(self.results), "", *self.certificate_lines])
 
     def to_json(self) -> dict[str, Any]:
         """One object; exact numbers as rationals, what is only near the truth as JSON numbers."""
@@ -87,7 +88,7 @@ class PathReport:
             "breakpoints": [picked(b, "lo hi kind above below") | {"certified": True} for b in self.breakpoints],
             "unsettled_events": self.lost,
             "claims": self.results,
-            "certificate": self.certificate,
+            "certificate": self.certificate_path,
             "curve": [
                 {
                     "lambda": s.lam,

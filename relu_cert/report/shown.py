@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from relu_cert.certificate import certificate, dumps
+from relu_cert.checker import recheck_command
+from relu_cert.claims.claim import Result
+from relu_cert.data.dataset import Dataset, Source
 from relu_cert.exact import rational
+from relu_cert.prove.facts import Facts
 
 
 def plain(value: Any) -> Any:
@@ -69,3 +75,45 @@ class Shown:
         from relu_cert.report.html.notebook import notebook
 
         return notebook(self.headline, self.to_text(), self.html())
+
+
+@dataclass(frozen=True, repr=False)
+class Report(Shown):
+    """What a command with a certificate found: the file that was read and what it holds if it is a CSV, the verdicts,
+    and where the certificate goes."""
+
+    source: Source
+    data: Dataset | None
+    results: tuple[Result, ...]
+    certificate_path: Path
+
+    if TYPE_CHECKING:
+
+        @property
+        def facts(self) -> Facts:
+            """What was proved."""
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return Path(self.source.path).name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features, as far as they have any."""
+        return self.data.names if self.data else ()
+
+    @cached_property
+    def certificate_text(self) -> str:
+        """The certificate file."""
+        return dumps(certificate(self.source, self.facts, self.results))
+
+    @property
+    def recheck(self) -> str:
+        """The command that checks the certificate again, with the data."""
+        return recheck_command(self.certificate_path, self.source.path)
+
+    @property
+    def certificate_lines(self) -> tuple[str, str]:
+        """Where the certificate is, and how to check it again."""
+        return f"certificate  {self.certificate_path}", f"re-check it  {self.recheck}"

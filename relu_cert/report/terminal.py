@@ -62,18 +62,25 @@ def claims_table(results: Sequence[Result]) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column()
-    for r, why in zip(results, told_once([(r.verdict, r.detail) for r in results]), strict=True):
+    for r, why in zip(results, told_once(results), strict=True):
         table.add_row(Text(str(r.verdict), style=f"bold {COLOURS[r.verdict]}"), r.claim, Text(why))
     return table
 
 
-def told_once(verdicts: Sequence[tuple[Verdict, str]]) -> list[str]:
+def told_once(results: Sequence[Result]) -> list[str]:
     """Why each is so; what is undecided for the reason of the claim above it says that."""
-    found = []
-    for i, (verdict, why) in enumerate(verdicts):
-        again = verdict is Verdict.UNDECIDED and i > 0 and verdicts[i - 1] == (verdict, why)
-        found.append("for the same reason." if again else why)
+    found, before = [], ""
+    for result in results:
+        undecided = result.detail if result.verdict is Verdict.UNDECIDED else ""
+        found.append("for the same reason." if undecided and undecided == before else result.detail)
+        before = undecided
     return found
+
+
+def shortened(lines: Sequence[str], most: int) -> list[str]:
+    """The first lines, and how many more there are."""
+    more = [f"  ... and {len(lines) - most} more (all with --json)"] if len(lines) > most else []
+    return [*lines[:most], *more]
 
 
 def wrapped(text: str, indent: int = 0) -> str:

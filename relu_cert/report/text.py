@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import ceil, floor
 
-from relu_cert.exact import rational as rational  # handed on: the exact text
+from relu_cert.exact import rational
 
 SHOWN_ENTRIES = 16  # of a vector
 

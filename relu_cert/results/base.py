@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from relu_cert.checker import accepted
 from relu_cert.claims.claim import Result
 from relu_cert.files import Place, write_files
-from relu_cert.report.shown import Shown
+from relu_cert.report.shown import Report, Shown
 
 
+@dataclass(frozen=True, repr=False)
 class CertifiedResult(Shown):
-    """Verdicts with the certificate that proves them, and the bytes of the data that it speaks of."""
+    """Verdicts with the certificate that proves them, and the bytes of the data that it speaks of: what the command
+    that does the same tells, as an object."""
 
+    report: Report
     raw: bytes
-    report: Any  # what is told by the command that does the same
 
-    if TYPE_CHECKING:
-
-        @property
-        def certificate(self) -> str:
-            """The certificate, a JSON text (verify/FORMAT.md)."""
+    @property
+    def certificate(self) -> str:
+        """The certificate, a JSON text (verify/FORMAT.md)."""
+        return self.report.certificate_text
 
     @property
     def results(self) -> tuple[Result, ...]:
         """The verdicts, in order."""
-        found: tuple[Result, ...] = self.report.results
-        return found
+        return self.report.results
 
     @property
     def claims(self) -> Mapping[str, Result]:
@@ -40,7 +41,7 @@ class CertifiedResult(Shown):
     @property
     def headline(self) -> str:
         """What was found, in a sentence."""
-        return str(self.report.headline)
+        return self.report.headline
 
     @property
     def data_csv(self) -> bytes:
@@ -49,13 +50,17 @@ class CertifiedResult(Shown):
 
     def to_text(self) -> str:
         """The report as the command prints it, but for the files that it writes."""
-        lines = str(self.report.to_text()).rstrip("\n").split("\n")
+        lines = self.report.to_text().rstrip("\n").split("\n")
         kept = [line for line in lines if not line.startswith(("certificate  ", "re-check it  "))]
         return "\n".join([*kept, "certificate  in memory; .save(file, data=file) writes it, with its data"]) + "\n"
 
     def to_json(self) -> dict[str, Any]:
         """The object that the command prints with --json."""
-        return dict(self.report.to_json())
+        return self.report.to_json()
+
+    def html(self) -> str:
+        """The report as one self-contained HTML page, the same as the command's --html."""
+        return self.report.html()
 
     def recheck(self) -> None:
         """Give data and certificate to the independent checker; ReluCertError if it does not accept them."""

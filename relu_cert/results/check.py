@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
 from relu_cert.exact import Vector
-from relu_cert.global_optimum import distance
 from relu_cert.network.fitted import FittedNetwork, fitted_network
 from relu_cert.network.objective import Interval
 from relu_cert.path.derivatives import Derivatives
@@ -20,7 +19,6 @@ from relu_cert.report.optimal_set import OptimalSetView, optimal_set_view
 from relu_cert.results.base import CertifiedResult
 
 
-@dataclass(frozen=True, repr=False)
 class Certified(CertifiedResult):
     """What `certify` found: a network, the verdicts about it, and the certificate that proves them.
 
@@ -55,7 +53,6 @@ class Certified(CertifiedResult):
     """
 
     report: CheckReport
-    raw: bytes
 
     @property
     def facts(self) -> Facts:
@@ -114,25 +111,13 @@ class Certified(CertifiedResult):
     def distance(self) -> Interval | None:
         """For a network over some patterns: lower <= its optimum - the global optimum <= upper. None where there is
         nothing to compare, or D_Z has too many patterns."""
-        best = self.report.global_optimum
-        return None if best is None or best.facts is None else distance(self.facts, best.facts)
+        return self.report.distance
 
     @cached_property
     def global_optimum(self) -> Certified | None:
         """For a network over some patterns: the same problem over all of them, where it was solved."""
-        best = self.report.global_optimum
-        if best is None or best.facts is None:
-            return None
-        path = best.certificate_path or Path("data.all-patterns.cert.json")
-        report = replace(
-            self.report, facts=best.facts, results=best.results, certificate_path=path, global_optimum=None
-        )
-        return Certified(report, self.raw)
-
-    @cached_property
-    def certificate(self) -> str:
-        """The certificate, a JSON text (verify/FORMAT.md)."""
-        return self.report.certificate_text()
+        best = self.report.over_all
+        return Certified(best, self.raw) if isinstance(best, CheckReport) else None
 
     def recheck(self) -> None:
         """Give data and certificate to the independent checker; ReluCertError if it does not accept them."""
@@ -142,11 +127,9 @@ class Certified(CertifiedResult):
 
     def html(self, *, certificate: str | None = None, data: str | None = None) -> str:
         """The report as one self-contained HTML page; the names are those under which you save the two files."""
-        from relu_cert.report.html import check_page
-
         source = replace(self.report.source, path=data or self.report.source.path)
         path = self.report.certificate_path if certificate is None else Path(certificate)
-        return check_page(replace(self.report, source=source, certificate_path=path))
+        return replace(self.report, source=source, certificate_path=path).html()
 
     def _repr_html_(self) -> str:
         from relu_cert.report.html.notebook import notebook_check

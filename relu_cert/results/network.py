@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from relu_cert.network.objective import Interval
@@ -12,7 +11,6 @@ from relu_cert.report.network import NetworkReport
 from relu_cert.results.base import CertifiedResult
 
 
-@dataclass(frozen=True, repr=False)
 class CertifiedNetwork(CertifiedResult):
     """What `certify_network` found about a given network.
 
@@ -27,8 +25,6 @@ class CertifiedNetwork(CertifiedResult):
     """
 
     report: NetworkReport
-    certificate: str
-    raw: bytes
 
     @property
     def lam(self) -> Fraction:
@@ -43,7 +39,7 @@ class CertifiedNetwork(CertifiedResult):
     @property
     def value(self) -> Value:
         """The objective of the best network, enclosed."""
-        return self.report.comparison.facts.value
+        return self.report.facts.value
 
     @property
     def stationarity(self) -> Interval:
@@ -53,7 +49,7 @@ class CertifiedNetwork(CertifiedResult):
     @property
     def facts(self) -> Facts:
         """What was proved about the optimum."""
-        return self.report.comparison.facts
+        return self.report.facts
 
     @property
     def given(self) -> TrainedNetwork:
@@ -69,9 +65,3 @@ class CertifiedNetwork(CertifiedResult):
     def optimal(self) -> TrainedNetwork:
         """The optimal network that was found."""
         return self.report.optimal
-
-    def html(self) -> str:
-        """The page of `network`."""
-        from relu_cert.report.html.given import network_page
-
-        return network_page(self.report, self.certificate)

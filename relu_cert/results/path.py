@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.claims.claim import Result
-from relu_cert.data.dataset import Dataset
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import Sample
 from relu_cert.path.one_neuron import NeuronBranch, NeuronJump
-from relu_cert.problem.problem import Problem
 from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport
 from relu_cert.results.base import CertifiedResult
@@ -20,7 +15,6 @@ from relu_cert.results.base import CertifiedResult
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, repr=False)
 class CertifiedPath(CertifiedResult):
     """What `path` found.
 
@@ -33,10 +27,6 @@ class CertifiedPath(CertifiedResult):
     """
 
     report: PathReport
-    problem: Problem
-    certificate: str
-    raw: bytes
-    data: Dataset | None = None
 
     @property
     def breakpoints(self) -> tuple[Breakpoint, ...]:
@@ -67,15 +57,7 @@ class CertifiedPath(CertifiedResult):
         """The table of `path --csv`."""
         return self.report.to_csv()
 
-    def html(self) -> str:
-        """The page of `path`."""
-        from relu_cert.report.html.path import path_page
 
-        name = "problem.json" if self.data is None else self.data.source.path
-        return path_page(self.report, self.problem, name, self.data)
-
-
-@dataclass(frozen=True, repr=False)
 class CertifiedOneNeuron(CertifiedResult):
     """What `one_neuron` found: the exact path of the best single neuron on one feature.
 
@@ -86,15 +68,6 @@ class CertifiedOneNeuron(CertifiedResult):
     """
 
     report: OneNeuronReport
-    said: tuple[Result, ...]
-    certificate: str
-    raw: bytes
-    data: Dataset
-
-    @property
-    def results(self) -> tuple[Result, ...]:
-        """The verdicts about the path."""
-        return self.said
 
     @property
     def branches(self) -> tuple[NeuronBranch, ...]:
@@ -105,9 +78,3 @@ class CertifiedOneNeuron(CertifiedResult):
     def jumps(self) -> tuple[NeuronJump, ...]:
         """Where one branch gives way to another."""
         return self.report.path.jumps
-
-    def html(self) -> str:
-        """The page of `path --one-neuron`."""
-        from relu_cert.report.html.path import one_neuron_page
-
-        return one_neuron_page(self.report, self.data, self.said)

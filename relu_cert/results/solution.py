@@ -22,21 +22,20 @@ from numpy.typing import NDArray
 from relu_cert.certificate import certificate, dumps
 from relu_cert.checker import accepted
 from relu_cert.claims.claim import Result, Verdict
-from relu_cert.data.dataset import Source
-from relu_cert.data.raw import digest
 from relu_cert.errors import DataError
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower
 from relu_cert.files import Place, write_files
 from relu_cert.lasso import Lasso
 from relu_cert.network.objective import Interval
-from relu_cert.pipeline import LambdaChoice, Stages, find_facts, verdicts
+from relu_cert.pipeline import DEFAULT_GAP as OPTIMUM_GAP
+from relu_cert.pipeline import LambdaChoice, Request, Stages, verdicts
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.value import HALF, block_neuron, fit, primal, value
-from relu_cert.report.check import CheckReport
 from relu_cert.report.shown import Shown, plain
 from relu_cert.report.terminal import columns, report
 from relu_cert.report.text import about, at_least, at_most, count, decimal, one_number, percent, with_decimal
 from relu_cert.results.check import Certified
+from relu_cert.variants import Variant, checked_lasso
 
 FORMAT, VERSION = "relu_cert solution", 1
 DEFAULT_GAP = Fraction(1, 10**6)
@@ -48,17 +47,19 @@ NAME = "solution-optimal"
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, repr=False)
 class CertifiedGroupLasso(Certified):
     """What `certify_group_lasso` found: as `Certified`, with the coefficients in the scale that they were asked in."""
 
-    lasso: Lasso | None = None
+    @property
+    def lasso(self) -> Lasso:
+        """The problem as it was given."""
+        if self.report.lasso is None:
+            raise DataError("the problem as it was given is not known.")
+        return self.report.lasso
 
     @cached_property
     def coefficients(self) -> Vector:
         """All coefficients, exactly, one for each column of X."""
-        if self.lasso is None:
-            raise DataError("the problem as it was given is not known.")
         return self.lasso.from_plain((n.block, n.w) for n in self.facts.primal.neurons if n.block is not None)
 
     @property
@@ -69,13 +70,11 @@ class CertifiedGroupLasso(Certified):
     @property
     def intercept_(self) -> float:
         """mean(y - Xw), or 0 where there is no intercept."""
-        return 0.0 if self.lasso is None else float(self.lasso.best_intercept(self.coefficients))
+        return float(self.lasso.best_intercept(self.coefficients))
 
     @property
     def objective(self) -> Interval:
         """The optimal objective in the units of the problem as it was given, enclosed."""
-        if self.lasso is None:
-            return Interval(self.value.lower, self.value.upper)
         return Interval(self.lasso.objective(self.value.lower), self.lasso.objective(self.value.upper))
 
 
@@ -92,13 +91,17 @@ solution is unique; proved.>
     array([2.  , 1.75])
     """
 
-    lasso: Lasso
     optimum: CertifiedGroupLasso
     given: Vector
     intercept: Fraction
     facts: Facts  # the given coefficients beside the dual point of the optimum
     certificate: str
     gap: Fraction
+
+    @property
+    def lasso(self) -> Lasso:
+        """The problem as it was given."""
+        return self.optimum.lasso
 
     @property
     def objective(self) -> Interval:
@@ -253,25 +256,13 @@ solution is unique; proved.>
         return solution_page(self, commands)
 
 
-def certified_optimum(
-    lasso: Lasso, choice: LambdaChoice, gap: Fraction, stages: Stages, claims: tuple[str, ...] = OF_THE_OPTIMUM
-) -> CertifiedGroupLasso:
-    """The optimum of the plain problem, with its coefficients in the scale that was given."""
-    facts = find_facts(lasso.plain, choice, gap, stages, position=False)
-    source = Source("problem.json", digest(lasso.raw), "json")
-    report = CheckReport(None, source, facts, verdicts(facts, claims), Path("problem.cert.json"))
-    return CertifiedGroupLasso(report, lasso.raw, lasso)
-
-
-def judged(
-    lasso: Lasso,
-    optimum: CertifiedGroupLasso,
-    w: Vector,
-    intercept: Fraction | None,
-    gap: Fraction = DEFAULT_GAP,
+def certified_solution(
+    lasso: Lasso, lam: Fraction, w: Vector, intercept: Fraction | None, gap: Fraction, stages: Stages
 ) -> CertifiedSolution:
     """The given coefficients beside the optimum; without an intercept its best value is taken."""
-    best = optimum.facts
+    asked = Request.of(LambdaChoice(value=lam), OPTIMUM_GAP, OF_THE_OPTIMUM)
+    report = checked_lasso(asked, lasso, Variant(), stages, lasso.source(), Path("problem.cert.json"))
+    best = report.facts
     blocks = lasso.to_plain(w)
     for b, (block, entries) in enumerate(zip(best.problem.blocks, blocks, strict=True)):
         if block.K is not None and any(dot(column, entries) > 0 for column in zip(*block.K, strict=True)):
@@ -282,9 +273,9 @@ def judged(
     shown = bounds.relative_gap if bounds.upper else Fraction(0)
     bounds = replace(bounds, gap=max(_rounded_up(shown), Fraction(1, 10**300)))
     facts = Facts(best.problem, best.lam, best.lambda_max, point, best.dual, bounds, fit(point, bounds))
-    text = dumps(certificate(optimum.report.source, facts, verdicts(facts, ("optimal",))))
+    text = dumps(certificate(report.source, facts, verdicts(facts, ("optimal",))))
     at = lasso.best_intercept(w) if intercept is None else intercept
-    return CertifiedSolution(lasso, optimum, w, at, facts, text, gap)
+    return CertifiedSolution(CertifiedGroupLasso(report, lasso.raw), w, at, facts, text, gap)
 
 
 def _rounded_up(x: Fraction) -> Fraction:

@@ -19,7 +19,7 @@ _MOST = 120  # faces in a round
 
 
 @dataclass(frozen=True)
-class _Priced:
+class Priced:
     """A block at a residual: rho >= 0, v = X_b'r - K_b rho, |v|, and the rows with rho > 0. v is the projection where
     |v| is above what was enough."""
 
@@ -39,7 +39,7 @@ class BlockOracle:
         self._ends = np.cumsum(widths)[:-1]
         self._starts = np.cumsum([0, *widths[:-1]])
         self._eyes = {width: np.eye(width) for width in set(widths)}
-        self._last: dict[int, _Priced] = {}
+        self._last: dict[int, Priced] = {}
 
     def price(self, r: Floats, enough: float) -> tuple[float, list[Face]]:
         """|Proj_{C_b}(X_b'r)| of every block."""
@@ -72,7 +72,7 @@ class BlockOracle:
             if not len(self.arrays.K[neuron.block or 0]):
                 result.append(Neuron(1, neuron.block, neuron.w))
                 continue
-            w = _projected(neuron.w, self.arrays.K[neuron.block or 0], 0.0).v
+            w = projected(neuron.w, self.arrays.K[neuron.block or 0], 0.0).v
             if w @ w > 1e-12 * (neuron.w @ neuron.w):  # what is left of a w outside its polar cone is not rounding
                 result.append(Neuron(1, neuron.block, w))
         return result
@@ -81,25 +81,19 @@ class BlockOracle:
         """Weights of one block add up; what rounding pushed out of the cone is projected back."""
         return self.inside(add_blocks(neurons))
 
-    def _all(self, r: Floats, enough: float) -> list[_Priced]:
-        if not self.arrays.X:
-            return []
-        correlations = np.split(self._X.T @ r, self._ends)
-        return [self._project(b, c, enough) for b, c in enumerate(correlations)]
-
-    def _project(self, b: int, c: Floats, enough: float) -> _Priced:
+    def _project(self, b: int, c: Floats, enough: float) -> Priced:
         """c - K_b rho with the last rho if that is short enough, else the projection of c."""
         K, last = self.arrays.K[b], self._last.get(b)
         if last is not None and last.kinks:
             v = c - last.rho @ K
             if (norm := _norm(v)) <= enough:
-                return _Priced(last.rho, v, norm, last.kinks)
-        found = _projected(c, K, enough)
+                return Priced(last.rho, v, norm, last.kinks)
+        found = projected(c, K, enough)
         if found.kinks:
             self._last[b] = found
         return found
 
-    def _face(self, b: int, priced: _Priced) -> Face:
+    def _face(self, b: int, priced: Priced) -> Face:
         X, G = self.arrays.X[b], self.arrays.K[b][list(priced.kinks)]
         eye = self._eyes[X.shape[1]]
         if not len(G):
@@ -108,16 +102,16 @@ class BlockOracle:
         return Face(1, b, priced.kinks, X @ P, priced.v, P)
 
 
-def _projected(c: Floats, K: Floats, enough: float) -> _Priced:
+def projected(c: Floats, K: Floats, enough: float) -> Priced:
     """The projection of c onto {u : K u <= 0}, or any c - K'rho of length at most `enough`."""
     rho = np.zeros(len(K))
     norm = _norm(c)
     if not len(K) or norm <= enough:
-        return _Priced(rho, c, norm, ())
+        return Priced(rho, c, norm, ())
     found = shortest(c[None], K, np.full((1, len(K)), -1.0), np.full((1, len(K)), np.inf), enough)
     kinks = found.kinks[0][found.kinks[0] >= 0]
     rho[kinks] = found.x[0][found.kinks[0] >= 0]
-    return _Priced(rho, found.v[0], _norm(found.v[0]), tuple(sorted(kinks.tolist())))
+    return Priced(rho, found.v[0], _norm(found.v[0]), tuple(sorted(kinks.tolist())))
 
 
 def _norm(v: Floats) -> float:

@@ -31,7 +31,6 @@ class Pieces:
     norm: Floats
     kinks: NDArray[np.intp]
     m_kinks: Floats
-    exact: Bits
 
 
 def correlations(arrays: NetworkArrays, t: Floats) -> Floats:
@@ -122,7 +121,7 @@ def _price(Z: Floats, t: Floats, base: Bits, enough: float, kinks: NDArray[np.in
     base = base ^ found.flipped
     line = np.arange(len(base))[:, None]
     m = np.where(base[line, found.kinks], t[line, found.kinks] + found.x, -found.x)
-    return Pieces(base, found.v, lengths(found.v), found.kinks, m, found.exact)
+    return Pieces(base, found.v, lengths(found.v), found.kinks, m)
 
 
 def piece_multipliers(arrays: NetworkArrays, t: Floats, enough: float) -> PieceMultipliers:
@@ -135,6 +134,5 @@ def piece_multipliers(arrays: NetworkArrays, t: Floats, enough: float) -> PieceM
     low = np.where(t[row] > 0.0, np.where(priced.base[piece, row], t[row], -np.inf), t[row])
     high = np.where((t[row] > 0.0) & priced.base[piece, row], np.inf, 0.0)
     m[piece, row] = np.clip(priced.m_kinks[piece, slot], low, high)
-    pieces = np.packbits(priced.base & (t > 0.0), axis=1)
     v = m @ arrays.Z
-    return PieceMultipliers(pieces, priced.base, m, v, lengths(v))
+    return PieceMultipliers(priced.base, m, v, lengths(v))

@@ -49,13 +49,6 @@ class PatternedArrays:
         """The blocks' signs."""
         return np.asarray(1.0 - 2.0 * (b % 2), dtype=np.float64)
 
-    def written_out(self) -> BlockArrays:
-        """The same blocks, one by one."""
-        blocks = np.arange(len(self))
-        on, xi = self.on[self.pattern(blocks)], self.xi(blocks)
-        X = tuple((s * row)[:, None] * self.Z for s, row in zip(xi, on, strict=True))
-        return BlockArrays(X, tuple(np.where(row, -1.0, 1.0)[:, None] * self.Z for row in on))
-
 
 @dataclass(frozen=True)
 class BlockArrays:

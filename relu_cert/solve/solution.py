@@ -97,14 +97,13 @@ class Solution:
 class PieceMultipliers:
     """For one sign xi and t = xi theta: a multiplier m for every concave piece, |Z'm| = norm >= its price.
 
-    `pieces`  packed restrictions of the open cells' patterns to P = {k : t_k > 0}, distinct
-    `base`    pieces x n: agrees with the piece on P; m_k is t_k where base is 1 and 0 elsewhere, but for few rows
+    `base`    pieces x n: on P = {k : t_k > 0} the restrictions of the open cells' patterns, each once; m_k is t_k where
+              base is 1 and 0 elsewhere, but for few rows
     `m`       pieces x n, inside the box of its piece
     `v`       pieces x d: Z'm; where m is the best multiplier, the direction in which the piece has its maximum
     `norm`    |v|
     """
 
-    pieces: NDArray[np.uint8]
     base: Bits
     m: Floats
     v: Floats

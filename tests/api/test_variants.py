@@ -79,7 +79,7 @@ def test_without_all_patterns_there_is_no_distance():
     """Data with too many patterns are fitted over some of them, and nothing is said of the others."""
     found = certify(Z, Y, "1/3", patterns=2, max_patterns=3)
     assert found.global_optimum is None and found.distance is None
-    assert "over the limit of 3" in found.report.global_optimum.reason
+    assert "over the limit of 3" in found.report.over_all
 
 
 @pytest.mark.parametrize("name", ["patterns", "gated-patterns", "gates", "l2", "logistic", "logistic-gated"])

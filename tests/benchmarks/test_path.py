@@ -12,7 +12,7 @@ def test_a_line_has_the_proof_and_its_ratio_to_float_solves(tmp_path: Path) -> N
     """Pieces, gaps, breakpoints, seconds of proof and of float solves, their ratio, the bar, and whether it is met."""
     row = measured(Case(4, 1, False, 1000.0), tmp_path)
     line = told(row)
-    report = row.followed.report
+    report = row.report
     assert line.split()[:6] == ["4", "x", "1", str(len(report.cover.pieces)), "0", str(len(report.breakpoints))]
     assert line.endswith("1000  met")
     assert report.breakpoints and row.solves > 0.0

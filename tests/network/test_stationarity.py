@@ -12,10 +12,10 @@ from scipy.optimize import nnls
 
 from relu_cert.exact import Vector, dot, norm_squared
 from relu_cert.network import stationarity as module
-from relu_cert.network.nearest import shortest
 from relu_cert.network.objective import objective
 from relu_cert.network.stationarity import stationarity
 from relu_cert.network.trained import TrainedNetwork
+from relu_cert.prove.projection import shortest_mean
 
 KINK = ((F(1), F(0)), (F(-1), F(1)))
 ONE = TrainedNetwork(((F(0), F(1)),), (F(1),))
@@ -78,7 +78,7 @@ def test_without_kinks_it_is_the_gradient(entries: list[int]) -> None:
 @given(st.lists(st.tuples(*[st.integers(-5, 5).map(F)] * 3), min_size=1, max_size=8))
 def test_nearest_point(points: list[Vector]) -> None:
     """The point separates zero from the hull, so that none is shorter; and floats find one as short in the hull."""
-    x = shortest(points).x
+    x, _ = shortest_mean(points)
     assert all(dot(x, p) >= norm_squared(x) for p in points)
     A = np.vstack([1e4 * np.ones(len(points)), np.array(points, dtype=float).T])
     _, length = nnls(A, np.array([1e4, 0.0, 0.0, 0.0]), maxiter=1000)
@@ -87,7 +87,7 @@ def test_nearest_point(points: list[Vector]) -> None:
 
 def test_nearest_point_where_a_weight_vanishes() -> None:
     """Zero lies between two of three points, so that the third gets the weight zero on the way."""
-    assert shortest([(F(0), F(1)), (F(2), F(-1)), (F(-2), F(1))]).x == (0, 0)
+    assert shortest_mean([(F(0), F(1)), (F(2), F(-1)), (F(-2), F(1))])[0] == (0, 0)
 
 
 def test_too_many_kinks_are_enclosed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ MIXED = [[2, 1], [-1, 3], [2, -3], [-4, -1], [1, 1]]
 CASES = {
     "two points": (network([[1], [-1]], [3, 2]), F(1), F(1, 2), F(29, 10)),
     "neurons enter and turn": (network(MIXED, [3, -1, 2, 1, -2]), F(1), F(1, 2), F(4)),
+    "short residuals, long multipliers": (network([[0, 1], [1, 1], [0, 1]], [-1, -1, 2]), F(3, 4), F(1, 2), F(1)),
     "beyond lambda_max": (network(MIXED, [3, -1, 2, 1, -2]), F(9), F(5), F(40)),
     "gated": (network([[2, 1], [-1, 3], [1, -2]], [3, -1, 2], "gated"), F(2), F(1), F(5)),
     "group lasso away from its jump": (example("conjecture"), F(35), F(30), F(60)),

@@ -101,3 +101,11 @@ def test_a_neuron_that_enters_takes_one_still_piece() -> None:
     assert not found.gaps
     assert any(piece.lifted is not None and len(piece.s) == 1 for piece in found.pieces)
     assert len(found.pieces) <= 15
+
+
+def test_a_larger_lift_where_no_neuron_ties_yet_is_no_crash() -> None:
+    """Near lambda_max no neuron of this gated network is there to tie: the path goes on, with a gap there."""
+    Z, y = [[0, 0], [0, 1], [1, 0], [1, 1], [2, 1]], [0, 1, 1, 0, 3]
+    found = relu_cert.path(Z, y, model="gated", bias=True, low="1/4")
+    assert found.claims["continuous"].verdict is Verdict.REFUTED
+    assert len(found.report.cover.gaps) <= 1

@@ -25,8 +25,9 @@ from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import relu, unlisted_relu
 from relu_cert.prove.facts import Attained, LambdaMax
 from relu_cert.prove.unsettled import Unsettled
+from relu_cert.report.path import PathReport
 from relu_cert.report.progress import Progress
-from relu_cert.work import Followed, follow
+from relu_cert.work import follow
 from verify import VerifyError, check
 
 F = Fraction
@@ -42,7 +43,7 @@ def rows(name: str) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[Fraction, .
 
 
 @cache
-def followed(name: str, listed: bool) -> Followed:
+def followed(name: str, listed: bool) -> PathReport:
     """The path, by a list or by covers."""
     Z, y = rows(name)
     problem = relu(Z, y, enumerate_patterns(Z)) if listed else unlisted_relu(Z, y)
@@ -63,7 +64,7 @@ def accepted(content: dict[str, Any]) -> bool:
 @pytest.mark.parametrize("name", SIZES)
 def test_covers_and_lists_agree(name: str) -> None:
     """Both paths are complete, with the same verdicts, the same breakpoints and the same objective."""
-    one, other = followed(name, True).report, followed(name, False).report
+    one, other = followed(name, True), followed(name, False)
     assert not one.cover.gaps and not other.cover.gaps
     verdicts = [
         {r.claim: r.verdict for r in report.results if r.claim != "patterns-complete"} for report in (one, other)
@@ -78,7 +79,7 @@ def test_covers_and_lists_agree(name: str) -> None:
 @pytest.mark.parametrize("name", SIZES)
 def test_the_certificate_is_accepted_without_patterns(name: str) -> None:
     """The checker needs no list, and says that all of it is proved."""
-    content = json.loads(followed(name, False).text)
+    content = json.loads(followed(name, False).certificate_text)
     assert "patterns" not in content["facts"]
     assert {line.verdict for line in check(json.dumps(content).encode())} == {"PROVED"}
 
@@ -131,7 +132,7 @@ FORGED: dict[str, Callable[[dict[str, Any]], Any]] = {
 def test_forged_covers_are_rejected(wrong: str) -> None:
     """Each change of the evidence of a smooth piece is rejected; unchanged, the certificate is accepted."""
     tried = 0
-    whole = json.loads(followed("plane", False).text)
+    whole = json.loads(followed("plane", False).certificate_text)
     whole["facts"].pop("curve")
     whole["claims"] = [claim for claim in whole["claims"] if claim["claim"] not in ("curve", "breakpoints")]
     assert accepted(whole)
@@ -148,7 +149,7 @@ def test_lambda_max_must_be_known() -> None:
     """Without lambda_max the path is one gap, and nothing is claimed."""
     Z, y = rows("plane")
     problem = unlisted_relu(Z, y)
-    largest = LambdaMax(F(100), None, followed("plane", True).report.largest.attained, F(1))
+    largest = LambdaMax(F(100), None, followed("plane", True).largest.attained, F(1))
     found = follow_path(problem, training(problem), largest, F(1, 10), F(1, 5))
     assert not found.pieces and [(gap.lo, gap.hi) for gap in found.gaps] == [(F(1, 10), F(1, 5))]
 
@@ -212,7 +213,7 @@ class Blind(Search):
 def test_a_branch_that_went_too_far_is_solved_afresh() -> None:
     """Before anything is called a gap: one that goes on beyond an event that it did not see is refused for ever."""
     Z, y = rows("plane")
-    problem, largest = unlisted_relu(Z, y), followed("plane", True).report.largest
+    problem, largest = unlisted_relu(Z, y), followed("plane", True).largest
     root = F(float(largest.squared) ** 0.5)
     search = Blind(problem, training(problem), lambda done, total: None, (1 / (F(9, 10) * root), 1 / (F(3, 5) * root)))
     search.prove_between(*search.etas)

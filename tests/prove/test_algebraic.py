@@ -23,14 +23,12 @@ from relu_cert.problem import gated, problem_from_json, relu
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.algebraic.field import Field
 from relu_cert.prove.algebraic.guess import guessed_residual
-from relu_cert.prove.algebraic.linear import eliminate, solve
-from relu_cert.prove.algebraic.optimum import algebraic_set
+from relu_cert.prove.algebraic.linear import reduced, solve
+from relu_cert.prove.exact_optimum import algebraic_set
 from relu_cert.prove.facts import AlgebraicSet, Facts
 from relu_cert.prove.lifts import equal_entries
 from relu_cert.prove.polytope.polytope import Unlisted
-from relu_cert.prove.projection import Bounds, shortest_of
-from relu_cert.prove.projection import shortest as rational_shortest
-from relu_cert.rationals import rows_of
+from relu_cert.prove.projection import Bounds, shortest
 from relu_cert.report.progress import Progress
 from verify import check
 
@@ -109,8 +107,8 @@ def test_linear_algebra_in_the_field() -> None:
     """Elimination finds the rank that sqrt 2 makes, and the only solution where there is one."""
     field = root_field(2)
     t, one = field.number([0, 1]), field.rational(1)
-    assert eliminate([[one, t], [t, field.rational(2)]], 2) == [0]
-    assert eliminate([[one, t], [t, one]], 2) == [0, 1]
+    assert reduced([[one, t], [t, field.rational(2)]])[1] == [0]
+    assert reduced([[one, t], [t, one]])[1] == [0, 1]
     assert solve([[one, t], [t, one]], [1 + t, 1 + t]) == [one, one]
     assert solve([[one, t], [t, field.rational(2)]], [one, one]) is None
 
@@ -125,11 +123,10 @@ def test_shortest_vectors_agree_with_the_rational_ones(
     root = field.number([0, 1])
     Z = matrix(rows)
     box = [Bounds(x, None) if x > 0 else Bounds(x, zero) for x in t]
-    best = rational_shortest(Z, box, t)
+    best = shortest(Z, box, t)
     for unit in (field.rational(1), root):
         sides = [Bounds(unit * x, None if x > 0 else field.rational(0)) for x in t]
-        _, v, _ = shortest_of(rows_of(Z), sides, [unit * x for x in t], ())
-        assert v == [unit * x for x in best.v]
+        assert shortest(Z, sides, tuple(unit * x for x in t)).v == tuple(unit * x for x in best.v)
 
 
 def diagonal(y: list[int], model: str = "relu") -> Problem:

@@ -47,7 +47,7 @@ def example_outcome(name: str, lam: str | None = None, interval: tuple[str, str]
         with Progress(quiet=True) as stages:
             along = IntervalChoice(*map(Fraction, interval)) if interval else None
             facts = find_facts(problem, choice, DEFAULT_GAP, stages, along)
-        return CheckReport(None, source, facts, verdicts(facts), Path("out.cert.json"))
+        return CheckReport(source, None, verdicts(facts), Path("out.cert.json"), facts)
     return text_outcome(path.read_text(encoding="utf-8"), path.name, choice, example.model, bias=example.bias)
 
 
@@ -59,7 +59,7 @@ def text_outcome(
     with Progress(quiet=True) as stages:
         problem = network_problem(data, "gated" if model == "gated" else "relu", stages, listed=False)
         facts = find_facts(problem, choice or LambdaChoice(), DEFAULT_GAP, stages)
-    return CheckReport(data, data.source, facts, verdicts(facts), Path("out.cert.json"))
+    return CheckReport(data.source, data, verdicts(facts), Path("out.cert.json"), facts)
 
 
 @dataclass

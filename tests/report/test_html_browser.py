@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from relu_cert import certify
-from relu_cert.report.html import check_page
+from relu_cert.report.html.check import check_page
 from tests.cli.run import run
 from tests.report.browser import CHROMIUM, faults
 from tests.report.pages import example_outcome

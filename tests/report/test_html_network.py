@@ -81,7 +81,7 @@ def unproved() -> NetworkReport:
 def test_only_what_is_proved_is_called_optimal(unproved):
     """Where the optimum is only bounded, page and terminal compare with the best network found, not with an optimal
     one, and the headline says what is refuted."""
-    page, text = Page(network_page(unproved, "")).prose, " ".join(unproved.to_text().split())
+    page, text = Page(network_page(unproved)).prose, " ".join(unproved.to_text().split())
     for wrong in ("and an optimal one", "The optimal network that was found", " best over networks of any width "):
         assert wrong not in page
     assert "The trained network and the best one found" in page and "best one found over networks of any width" in page
@@ -115,7 +115,7 @@ def test_the_objective_is_told_as_the_library_counts_it():
     assert found.conversion.times == found.data.n
     own = decimal(found.comparison.examination.J / found.data.n, 8)
     assert f"balanced; as sklearn counts it, {own} as trained" in " ".join(found.to_text().split())
-    page = Page(network_page(found, "")).prose
+    page = Page(network_page(found)).prose
     assert f"known exactly; as sklearn counts it, {own}" in page
     assert page.count("Beside its neurons the network has terms without penalty: output bias ") == 2
     assert networks("pytorch").conversion.times == F(networks("pytorch").data.n, 2)

@@ -9,11 +9,10 @@ import pytest
 
 from relu_cert import certify, examples
 from relu_cert.claims.optimal_set import staircase
+from relu_cert.exact import rational
 from relu_cert.pipeline import LambdaChoice
-from relu_cert.report.html import check_page
-from relu_cert.report.html.check import MOST_DIGITS
+from relu_cert.report.html.check import MOST_DIGITS, check_page
 from relu_cert.report.html.page import e, fragment, unbroken
-from relu_cert.report.text import rational
 from tests.cli.run import run
 from tests.report.pages import Page, assert_loads_nothing, example_outcome, text_outcome
 

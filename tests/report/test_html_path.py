@@ -18,8 +18,8 @@ from relu_cert.path.pieces import Gap, PathPieces, Piece
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import relu
 from relu_cert.prove.facts import LambdaMax
-from relu_cert.report.html import check_page
-from relu_cert.report.html.path import path_page as report_page
+from relu_cert.prove.prove import zero_facts
+from relu_cert.report.html.check import check_page
 from relu_cert.report.html.path_figures import Axis, Stretch, levels, path_figure, spread, stretches, tracks
 from relu_cert.report.html.svg import thinned
 from relu_cert.report.path import PathReport
@@ -184,8 +184,9 @@ def test_a_path_with_nothing_proved_has_a_page():
     nothing = PathPieces(Fraction(1), Fraction(8), (), (Gap(Fraction(1), Fraction(8), "too many neurons"),))
     data = read_csv(examples.path("xor"), bias=True)
     problem = relu(data.Z, data.y, enumerate_patterns(data.Z))
-    report = PathReport("xor.csv", LARGEST, nothing, (), 0, (), (), Path("xor.path.json"))
-    page = Page(report_page(report, problem, "xor.csv", data))
+    facts = zero_facts(problem, Fraction(10), LARGEST, Fraction(1))
+    report = PathReport(data.source, data, (), Path("xor.path.json"), facts, LARGEST, nothing, (), 0, ())
+    page = Page(report.html())
     assert "too many neurons" in page.prose
     assert "Nothing is proved on the interval" in page.prose and page.drawings() == []
 

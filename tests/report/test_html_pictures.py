@@ -11,11 +11,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from relu_cert.pipeline import LambdaChoice
-from relu_cert.report.html import check_page
+from relu_cert.report.html.check import check_page
 from relu_cert.report.html.functions import _affine, _box, _pieces
 from relu_cert.report.html.neurons import _borders, _height, heaviest_first
 from relu_cert.report.html.optimal_set import Shape, shape
-from relu_cert.report.html.svg import Frame, band, cells, chord, labelled, padded, ticks
+from relu_cert.report.html.svg import WIDTH, Frame, band, cells, chord, labelled, padded, ticks
 from relu_cert.report.html.view import View, view
 from relu_cert.report.optimal_set import optimal_set_view
 from tests.report.pages import Page, example_outcome, text_outcome
@@ -197,7 +197,7 @@ def test_frames_never_collapse():
     assert padded([0.0]) == (-1.0, 1.0)
     frame = Frame(0, 2, 0, 4)
     assert frame.at((0, 0)) == (frame.left, frame.height - frame.bottom)
-    assert frame.at((2, 4)) == (frame.width - frame.right, frame.top)
+    assert frame.at((2, 4)) == (WIDTH - frame.right, frame.top)
 
 
 def test_every_direction_that_ties_has_a_ring():

@@ -290,7 +290,7 @@ def test_network_prints_bounds_that_its_numbers_imply(name: str) -> None:
         comparison = replace(found.comparison, facts=facts)
         outcome = replace(found, comparison=comparison, results=network_verdicts(comparison, found.gap))
         rules = list(of_network_file(outcome.to_json()))
-        page = Page(network_page(outcome, "")).prose.partition("The trained network and ")[0]
+        page = Page(network_page(outcome)).prose.partition("The trained network and ")[0]
         for where, text in (("headline", outcome.headline), ("terminal", outcome.to_text()), ("page", page)):
             judge(text.partition("re-check it")[0], rules, f"{name} + {part}, {where}")
 

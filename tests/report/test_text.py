@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relu_cert.exact import rational
 from relu_cert.report.text import (
     at_least,
     at_most,
@@ -17,7 +18,6 @@ from relu_cert.report.text import (
     entries,
     percent,
     percent_at_most,
-    rational,
     scientific,
     upwards,
 )

@@ -16,8 +16,10 @@ from relu_cert.solve import cones as cones_module
 from relu_cert.solve.blocks import BlockOracle
 from relu_cert.solve.cones import Cones
 from relu_cert.solve.patterned import PatternedOracle
-from relu_cert.solve.prepare import PatternedArrays
+from relu_cert.solve.prepare import BlockArrays, PatternedArrays
 from relu_cert.solve.proximal import proximal_point
+from relu_cert.solve.smooth import DirectBlocks, PatternedBlocks, Step, hessian, newton
+from relu_cert.solve.solution import Floats
 
 RATIOS = (0.99, 0.5, 0.1, 1e-2, 1e-3, 1e-4)
 
@@ -118,12 +120,26 @@ def test_bases_are_orthonormal_and_split_at_the_kinks(seed: int, way: str) -> No
             assert pytest.approx(0.0, abs=1e-12) == Q @ N.T
 
 
+def solved(H: Floats, g: Floats) -> Floats:
+    """H^-1 g of the lower triangle."""
+    low = np.tril(H)
+    return np.asarray(np.linalg.solve(low + low.T - np.diag(np.diag(low)), g))
+
+
+def written_out(arrays: PatternedArrays) -> BlockArrays:
+    """The same blocks, one by one."""
+    blocks = np.arange(len(arrays))
+    on, xi = arrays.on[arrays.pattern(blocks)], arrays.xi(blocks)
+    X = tuple((s * row)[:, None] * arrays.Z for s, row in zip(xi, on, strict=True))
+    return BlockArrays(X, tuple(np.where(row, -1.0, 1.0)[:, None] * arrays.Z for row in on))
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_the_oracle_says_what_the_blocks_one_by_one_say(seed: int, way: str) -> None:
     """Prices, faces, outputs and feasible neurons are those of the same blocks written out."""
     data = patterned(seed)
     arrays = arrays_of(data)
-    ours, theirs = PatternedOracle(Cones(arrays)), BlockOracle(arrays.written_out())
+    ours, theirs = PatternedOracle(Cones(arrays)), BlockOracle(written_out(arrays))
     (top, faces), (their_top, their_faces) = ours.price(data.y, 0.0), theirs.price(data.y, 0.0)
     assert top == pytest.approx(their_top, rel=1e-10), way
     small = 1e-9 * (1.0 + top)
@@ -140,12 +156,32 @@ def test_the_oracle_says_what_the_blocks_one_by_one_say(seed: int, way: str) -> 
     assert [n.block for n in spread] == [n.block for n in neurons]
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_smooth_functions_of_blocks_all_at_once_and_one_by_one(seed: int, way: str) -> None:
+    """Minima, values and Hessians are the same whether all cones are projected on at once or one by one."""
+    data = patterned(seed)
+    arrays = arrays_of(data)
+    ours, theirs = PatternedBlocks(Cones(arrays)), DirectBlocks(written_out(arrays))
+    lam = 0.3 * float(ours.active(data.y, 0.0, 0.0).norm.max())
+    size = float(np.linalg.norm(data.y))
+    one, other = (
+        newton(Step(blocks, data.y, lam, 0.5), data.y, lambda _: 1e-13 * size, 60, solved)[0]
+        for blocks in (ours, theirs)
+    )
+    assert one.r == pytest.approx(other.r, abs=1e-9 * size), way
+    assert one.value == pytest.approx(other.value, rel=1e-9)
+    assert np.linalg.norm(one.gradient) <= 1e-9 * size
+    low = [np.tril(hessian(Step(blocks, data.y, lam, 0.5), at)) for blocks, at in ((ours, one), (theirs, other))]
+    assert low[0] == pytest.approx(low[1], rel=1e-6, abs=1e-6 * float(np.abs(low[1]).max()))
+    assert ours.size() == pytest.approx(theirs.size())
+
+
 @pytest.mark.parametrize("seed", range(18))
 def test_sampled_programs_reach_a_tiny_true_gap(seed: int, way: str) -> None:
     """At every size of lambda: the gap is at most 1e-11, and primal, residual and dual feasibility are as said when
     they are computed anew, with projections block by block."""
     data = patterned(seed)
-    arrays = arrays_of(data).written_out()
+    arrays = written_out(arrays_of(data))
     largest = lambda_max(data)
     for ratio in RATIOS if way == "compiled" else RATIOS[1::2]:
         lam = ratio * largest
@@ -232,7 +268,7 @@ def test_exact_problems_over_patterns_are_prepared_as_such() -> None:
     problem = over_patterns(Z, vector(map(Fraction, (1, -2, 3, -1))), ("1011", "0110", "1001"), model="relu")
     data = prepare(problem)
     arrays = arrays_of(data)
-    written = arrays.written_out()
+    written = written_out(arrays)
     assert len(arrays) == len(problem.blocks) == 6
     for block, X, K in zip(problem.blocks, written.X, written.K, strict=True):
         assert np.array_equal(np.array(block.X, dtype=float), X)

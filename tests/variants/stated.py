@@ -72,7 +72,7 @@ def certified(problem: Problem, source: Any, lam: Fraction, gap: Fraction = pipe
     """The problem solved and proved."""
     with Progress(quiet=True) as stages:
         facts = find_facts(problem, LambdaChoice(value=lam), gap, stages)
-    return CheckReport(None, source, facts, verdicts(facts), None)  # type: ignore[arg-type]
+    return CheckReport(source, None, verdicts(facts), None, facts)  # type: ignore[arg-type]
 
 
 def random_data(seed: int, n: int, d: int, labels: bool = False) -> tuple[Any, bytes]:

@@ -85,7 +85,7 @@ def test_the_value_is_that_of_the_whole_program(model: type, seed: int, delta: s
     data, raw = random_data(seed, 6, 2)
     patterns = enumerate_patterns(data.Z)
     found = certified(elastic(model(data.Z, data.y, patterns), Fraction(delta)), data.source, Fraction(3))
-    text = found.certificate_text()
+    text = found.certificate_text
     assert found.facts.value.reached
     listed = ["".join("01"[bit] for bit in on) for on in patterns.array().tolist()]
     assert float(found.facts.value.upper) == pytest.approx(optimal_value(json.loads(text)["problem"], listed), rel=1e-6)
@@ -100,7 +100,7 @@ def test_any_gap_is_reached(delta: str) -> None:
     problem = replace(over_patterns(data.Z, data.y, tuple(draw_gates(data.Z, 4, 0)), "relu"), delta=Fraction(delta))
     found = certified(problem, data.source, Fraction(1), Fraction(1, 10**80))
     assert found.facts.value.reached
-    verify.check(found.certificate_text().encode(), raw)
+    verify.check(found.certificate_text.encode(), raw)
 
 
 def test_above_lambda_max_zero_is_the_solution() -> None:
@@ -109,14 +109,14 @@ def test_above_lambda_max_zero_is_the_solution() -> None:
     problem = elastic(relu(data.Z, data.y, enumerate_patterns(data.Z)), Fraction(1, 7))
     found = certified(problem, data.source, Fraction(10**4))
     assert found.facts.value.lower == found.facts.value.upper == sum(y * y for y in data.y) / 2
-    verify.check(found.certificate_text().encode(), raw)
+    verify.check(found.certificate_text.encode(), raw)
 
 
 def test_every_changed_certificate_is_rejected_or_true() -> None:
     """No number, index or claim of the certificate can be changed to something that is not true."""
     data, raw = random_data(3, 4, 2)
     problem = elastic(relu(data.Z, data.y, enumerate_patterns(data.Z)), Fraction(1, 2))
-    certificate = json.loads(certified(problem, data.source, Fraction(5)).certificate_text())
+    certificate = json.loads(certified(problem, data.source, Fraction(5)).certificate_text)
     total, false = false_survivors(plain(certificate), raw)
     assert false == []
     assert total > 300
@@ -126,7 +126,7 @@ def test_long_blocks_cannot_be_hidden() -> None:
     """Leaving a block out of `excess`, or stating it shorter than it is, would raise the dual value: rejected."""
     data, raw = random_data(3, 4, 2)
     problem = elastic(gated(data.Z, data.y, enumerate_patterns(data.Z)), Fraction(1, 2))
-    certificate = json.loads(certified(problem, data.source, Fraction(5)).certificate_text())
+    certificate = json.loads(certified(problem, data.source, Fraction(5)).certificate_text)
     excess = certificate["facts"]["dual"]["excess"]
     assert excess
     for changed in (excess[1:], [[excess[0][0], str(Fraction(excess[0][1]) * Fraction(9, 10))], *excess[1:]]):

@@ -85,7 +85,7 @@ def test_above_lambda_max_the_value_is_n_log_2() -> None:
     found = certified(problem, data.source, Fraction(10**3), Fraction(1, 10**60))
     with ctx.workprec(400):
         assert ball(found.facts.value.lower) < 5 * arb(2).log() < ball(found.facts.value.upper)
-    said = {line.claim: line.verdict for line in verify.check(found.certificate_text().encode(), raw)}
+    said = {line.claim: line.verdict for line in verify.check(found.certificate_text.encode(), raw)}
     assert set(said.values()) == {"PROVED"}
     assert {"p-unique", "convex-unique"} <= set(said)
 
@@ -98,7 +98,7 @@ def test_the_value_is_that_of_the_whole_program(model: type, seed: int) -> None:
     patterns = enumerate_patterns(data.Z)
     problem = replace(model(data.Z, data.y, patterns), loss="logistic")
     found = certified(problem, data.source, Fraction(1, 2))
-    text = found.certificate_text()
+    text = found.certificate_text
     assert found.facts.value.reached
     listed = ["".join("01"[bit] for bit in on) for on in patterns.array().tolist()]
     assert float(found.facts.value.upper) == pytest.approx(optimal_value(json.loads(text)["problem"], listed), rel=1e-6)
@@ -116,7 +116,7 @@ def test_any_gap_is_reached(model: str) -> None:
     for problem in (whole, some):
         found = certified(replace(problem, loss="logistic"), data.source, Fraction(1, 3), Fraction(1, 10**60))
         assert found.facts.value.reached
-        verify.check(found.certificate_text().encode(), raw)
+        verify.check(found.certificate_text.encode(), raw)
 
 
 def test_over_some_patterns_the_distance_is_proved() -> None:
@@ -168,7 +168,7 @@ def test_every_changed_certificate_is_rejected_or_true() -> None:
     """No number, index or claim of the certificate can be changed to something that is not true."""
     data, raw = random_data(7, 4, 2, labels=True)
     problem = replace(relu(data.Z, data.y, enumerate_patterns(data.Z)), loss="logistic")
-    certificate = json.loads(certified(problem, data.source, Fraction(1)).certificate_text())
+    certificate = json.loads(certified(problem, data.source, Fraction(1)).certificate_text)
     total, false = false_survivors(plain(certificate), raw)
     assert false == []
     assert total > 300
@@ -178,7 +178,7 @@ def test_an_interval_that_is_too_narrow_is_rejected() -> None:
     """lower above the entropy, or upper below the loss, by less than a part in 10^20 of what the points give."""
     data, raw = random_data(7, 4, 2, labels=True)
     problem = replace(gated(data.Z, data.y, enumerate_patterns(data.Z)), loss="logistic")
-    certificate = json.loads(certified(problem, data.source, Fraction(1)).certificate_text())
+    certificate = json.loads(certified(problem, data.source, Fraction(1)).certificate_text)
     for key, side in (("lower", 1), ("upper", -1)):
         tree = json.loads(json.dumps(certificate))
         moved = Fraction(tree["facts"]["value"][key]) + side * Fraction(1, 10**22)

@@ -83,7 +83,7 @@ def test_the_value_is_that_of_the_whole_program(model: str, seed: int) -> None:
     data, raw = random_data(seed, 7, 2 + seed % 2)
     problem = over_patterns(data.Z, data.y, tuple(draw_gates(data.Z, 5, seed)), model)
     found = certified(problem, data.source, Fraction(2))
-    text = found.certificate_text()
+    text = found.certificate_text
     value = found.facts.value
     assert value.reached
     assert float(value.upper) == pytest.approx(optimal_value(json.loads(text)["problem"]), rel=1e-6)
@@ -99,11 +99,11 @@ def test_a_neuron_in_two_blocks_is_one_neuron() -> None:
     for patterns, unique in ((("11", "10"), "REFUTED"), (("11",), "PROVED"), (("11", "01"), "PROVED")):
         found = certified(over_patterns(data.Z, data.y, patterns, "relu"), data.source, Fraction(1))
         assert found.facts.value.upper == found.facts.value.lower == Fraction(3, 2)
-        said = verdicts(found.certificate_text().encode(), CORNER)
+        said = verdicts(found.certificate_text.encode(), CORNER)
         assert (said["p-unique"], said["convex-unique"]) == ("PROVED", unique), patterns
         for claim in ("p-unique", "convex-unique"):
             with pytest.raises(verify.Rejected):
-                verify.check(flipped(json.loads(found.certificate_text()), claim), CORNER)
+                verify.check(flipped(json.loads(found.certificate_text), claim), CORNER)
 
 
 def test_shared_neurons_of_an_irrational_optimum_are_counted_once() -> None:
@@ -116,13 +116,13 @@ def test_shared_neurons_of_an_irrational_optimum_are_counted_once() -> None:
         patterns = tuple("".join("01"[bit] for bit in on) for on in complete.array().tolist())
         some = certified(over_patterns(data.Z, data.y, patterns, "relu"), data.source, Fraction(3))
         whole = certified(relu(data.Z, data.y, complete), data.source, Fraction(3))
-        said, expected = (verdicts(x.certificate_text().encode(), raw) for x in (some, whole))
+        said, expected = (verdicts(x.certificate_text.encode(), raw) for x in (some, whole))
         pair = (said["p-unique"], said["convex-unique"])
         seen.add(pair)
         for claim in ("p-unique", "convex-unique"):
             assert "UNDECIDED" in (said[claim], expected[claim]) or said[claim] == expected[claim], (seed, claim)
             with pytest.raises(verify.Rejected):
-                verify.check(flipped(json.loads(some.certificate_text()), claim), raw)
+                verify.check(flipped(json.loads(some.certificate_text), claim), raw)
     assert ("PROVED", "REFUTED") in seen
 
 
@@ -183,7 +183,7 @@ def test_every_changed_certificate_is_rejected_or_true(model: str) -> None:
     """No number, index, pattern or claim of the certificate can be changed to something that is not true."""
     data, raw = random_data(3, 4, 2)
     problem = over_patterns(data.Z, data.y, tuple(draw_gates(data.Z, 3, 0)), model)
-    certificate = json.loads(certified(problem, data.source, Fraction(5)).certificate_text())
+    certificate = json.loads(certified(problem, data.source, Fraction(5)).certificate_text)
     total, false = false_survivors(plain(certificate), raw)
     assert false == []
     assert total > 300
@@ -194,7 +194,7 @@ def test_a_certificate_over_some_patterns_cannot_say_more() -> None:
     data, raw = random_data(3, 4, 2)
     patterns = tuple(draw_gates(data.Z, 3, 0))
     problem = over_patterns(data.Z, data.y, patterns, "relu")
-    certificate = json.loads(certified(problem, data.source, Fraction(5)).certificate_text())
+    certificate = json.loads(certified(problem, data.source, Fraction(5)).certificate_text)
     more = {**certificate, "claims": [{"claim": "patterns-complete", "verdict": "PROVED"}, *certificate["claims"]]}
     whole = {**certificate, "problem": {k: v for k, v in certificate["problem"].items() if k != "patterns"}}
     another = {**certificate, "problem": {**certificate["problem"], "patterns": [*patterns, "1111"]}}

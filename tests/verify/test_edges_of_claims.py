@@ -64,6 +64,7 @@ from verify.facts import (
     Facts,
     proved,
 )
+from verify.lifted import Set
 from verify.network.check import Network
 from verify.network.directions import Directions
 from verify.network.own import Own
@@ -75,7 +76,7 @@ from verify.problem import Problem
 from verify.rules.curve import Curve
 from verify.rules.jump import Jump
 from verify.rules.one_neuron import OneNeuron
-from verify.rules.path import Path, Several
+from verify.rules.path import Path
 from verify.rules.polytope import Polytope
 from verify.shortest import Shortest
 from verify.solutions import OptimalSet
@@ -86,7 +87,12 @@ NODE = Node(None, None, "claim")
 RELU = Problem("relu", F(2), mat([[1], [1]]), vec(1, 1))
 SETS = OptimalSet(3, 0, 0, 0, None)  # type: ignore[arg-type]
 POINT = Polytope(((0, 1),), (), 3, (0, 1), 2)
-PATHS = Path(F(1), F(3), [], complete=True, unique=True, several=None)
+PATHS = Path(F(1), F(3), [], complete=True)
+
+
+def pieces(*of: tuple[int, int, int, bool]) -> Path:
+    """The same with pieces from lo to hi, on which the set has this dimension and perhaps is one network."""
+    return replace(PATHS, pieces=[SimpleNamespace(lo=F(a), hi=F(b), found=Set(d, one)) for a, b, d, one in of])
 
 
 def refused(says: Any, facts: Facts, message: str, problem: Problem = RELU) -> None:
@@ -151,14 +157,17 @@ def test_patterns_are_counted() -> None:
 def test_paths_word_for_word() -> None:
     """Continuous: complete and unique; not: a piece, or a lambda from lo to hi, where there are several."""
     assert said(continuous, PATH, PATHS).startswith("for every lambda in [1, 3] the optimal network is unique")
-    assert said(set_continuous, PATH, replace(PATHS, unique=False)).endswith("moves continuously (pieces: 0)")
-    refused(continuous, proved(PATH, replace(PATHS, unique=False)), "on which the network is unique")
+    two = pieces((1, 2, 0, True), (2, 3, 0, False))
+    assert said(set_continuous, PATH, two).endswith("moves continuously (pieces: 2)")
+    refused(continuous, proved(PATH, two), "on which the network is unique")
     for says in (continuous, set_continuous):
         refused(says, proved(PATH, replace(PATHS, complete=False)), "cover the interval")
     refused(several_on_a_piece, proved(PATH, PATHS), "a jump, a piece")
-    part = replace(PATHS, several=Several(F(1), F(2), 4))
-    assert said(several_on_a_piece, PATH, part).endswith("form a set of dimension 4 or more")
-    several_ = proved(PATH, PATHS).plus(SET, replace(SETS, dimension=1))
+    part = said(several_on_a_piece, PATH, pieces((0, 3, 0, False), (0, 2, 4, False), (1, 3, 5, False)))
+    assert part.startswith("for every lambda in [1, 2], a part of [1, 3], the networks that are optimal")
+    assert part.endswith("form a set of dimension 4 or more")
+    assert said(several_on_a_piece, PATH, pieces((1, 3, 1, False))).endswith("dimension 1 or more")
+    several_ = Facts({PATH: PATHS, SET: replace(SETS, dimension=1)})
     for lam in (1, 2, 3):
         assert several_here(replace(RELU, lam=F(lam)), several_, NODE).startswith(f"at lambda = {lam}, in [1, 3], ")
     for outside in (F(999, 1000), F(3001, 1000)):
@@ -331,7 +340,7 @@ def test_bounds_are_told_where_the_gap_is_too_wide() -> None:
     assert (second.proved, second.rule) == ("nothing is claimed", "")
     value = proved(VALUE, SimpleNamespace(lower=F(1), upper=F(5, 2), gap=F(0)))
     assert way(RELU, value, "optimal", "UNDECIDED", NODE) == ("nothing is claimed", "")
-    both = value.plus(PRIMAL, SimpleNamespace(neurons=1))
+    both = Facts({**value.proved, PRIMAL: SimpleNamespace(neurons=1)})
     told = "for lambda = 2 the global minimum lies in [1, 5/2]", "primal, value"
     assert way(RELU, both, "optimal", "UNDECIDED", NODE) == told
 

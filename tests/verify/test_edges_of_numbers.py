@@ -519,7 +519,7 @@ def test_enclosures_hold_and_are_short() -> None:
 def test_the_radius_of_a_fit() -> None:
     """2 (upper - lower), half of it for probabilities."""
     problem = Problem("relu", F(1), mat([[1]]), vec(1))
-    facts = proved(PRIMAL, Primal(vec(3), 1, F(1), F(1))).plus(VALUE, Value(F(2), F(5), ZERO))
+    facts = Facts({PRIMAL: Primal(vec(3), 1, F(1), F(1)), VALUE: Value(F(2), F(5), ZERO)})
     for one, radius, other in ((problem, "6", "3/2"), (replace(problem, logistic=True), "3/2", "6")):
         node = {"center": "3", "radius_squared": radius}
         assert check_fit(one, facts, Node(node))[FIT].radius_squared == F(radius)
@@ -674,7 +674,7 @@ def test_entropies_are_taken_from_below() -> None:
     problem = Problem("relu", F(1), mat([[1]]), vec(1), logistic=True)
     for a in (F(1, 3), F(1, 7)):
         low, high = (F(end, ONE) for end in entropy_of(a))
-        facts = proved(PRIMAL, Primal(vec(0), 0, ZERO, ZERO)).plus(DUAL, Dual((a,)))
+        facts = Facts({PRIMAL: Primal(vec(0), 0, ZERO, ZERO), DUAL: Dual((a,))})
         stated = {"lower": str(low), "upper": "1", "gap": "0"}
         assert check_logistic(problem, facts, Node(stated))[VALUE].lower == low < high
         with pytest.raises(Rejected, match="lower <= sum H"):
@@ -836,7 +836,7 @@ def test_patterns_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def noted(facts: Facts, rule: Rule, problem: Problem, node: Node) -> Facts:
         seen.append((node.key, problem.model))
-        return facts.plus(PATTERNS, Patterns([1], {}, 1))
+        return Facts({**facts.proved, PATTERNS: Patterns([1], {}, 1)})
 
     monkeypatch.setattr("verify.rules.extended", noted)
     for delta, model in ((F(0), "relu"), (F(1), "cgl")):

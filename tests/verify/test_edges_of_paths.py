@@ -14,6 +14,7 @@ from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.ball import Ball, Class
 from verify.bounds import column, dual_basis, matrix, root_above
+from verify.claims.paths import several_on_a_piece
 from verify.classes import read_relu
 from verify.facts import CURVE, DERIVATIVES, DUAL, LAMBDA_MAX, NEURONS, PATH, VALUE, Facts, proved
 from verify.lifted import Set, check_forced, check_lifted
@@ -28,7 +29,7 @@ from verify.rules.jump import Beside, check_farkas, check_jump, kernel, mixed, s
 from verify.rules.path import Frame, Piece, check_path, check_piece, tube
 from verify.rules.value import Dual, Value
 from verify.solutions import OptimalSet
-from verify.text import Node
+from verify.text import Node, Vector
 from verify.ties import Tied
 
 ZERO, ONE = F(0), F(1)
@@ -146,29 +147,33 @@ def test_what_is_out_at_a_point() -> None:
 
 
 def test_pieces_of_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Complete: no hole from lo to hi, or to lambda_max; unique: on all pieces; several: on a piece inside."""
+    """Complete: no hole from lo to hi, or to lambda_max; several networks: on a piece inside."""
 
-    def told(*pieces: tuple[Any, Any, Set], largest: Any = None) -> tuple[bool, bool, Any]:
+    def told(*pieces: tuple[Any, Any, Set], largest: Any = None) -> tuple[bool, str]:
         found = iter([SimpleNamespace(lo=F(lo), hi=F(hi), found=set_) for lo, hi, set_ in pieces])
         monkeypatch.setattr(path, "check_piece", lambda *_: next(found))
         facts = Facts() if largest is None else proved(LAMBDA_MAX, F(largest))
         node = Node({"lo": "1", "hi": "3", "pieces": [0] * len(pieces)})
         known = check_path(RELU, facts, node)[PATH]
-        return known.complete, known.unique, known.several and (known.several.lo, known.several.hi)
+        try:
+            words = several_on_a_piece(RELU, proved(PATH, known), NODE)
+        except Rejected:
+            words = ""
+        return known.complete, words.partition(", a part of [1, 3]")[0].removeprefix("for every lambda in ")
 
     one, some, many = Set(0, unique=True), Set(0, unique=False), Set(2, unique=False)
-    assert told((1, 2, one), (2, 3, one)) == (True, True, None)
-    assert told(("1/2", 2, one), ("3/2", 4, one)) == (True, True, None)
-    assert told(("1001/1000", 2, one), (2, 3, one)) == (False, True, None)
-    assert told((1, 2, one), ("2001/1000", 3, one)) == (False, True, None)
-    assert told((1, 2, one)) == (False, True, None) and told() == (False, True, None)
+    assert told((1, 2, one), (2, 3, one)) == (True, "")
+    assert told(("1/2", 2, one), ("3/2", 4, one)) == (True, "")
+    assert told(("1001/1000", 2, one), (2, 3, one)) == (False, "")
+    assert told((1, 2, one), ("2001/1000", 3, one)) == (False, "")
+    assert told((1, 2, one)) == (False, "") and told() == (False, "")
     assert told((1, 2, one), largest=4)[0] and not told((1, 2, one), largest=5)[0]
-    assert told((1, 2, some), (2, 3, one)) == (True, False, None)
-    assert told((1, 2, one), (2, 3, some)) == (True, False, None)
+    assert told((1, "5/2", one), largest="25/4")[0]
+    assert told((1, 2, some), (2, 3, one)) == (True, "")
     assert told((1, 3, one), (1, 2, one))[0]
-    assert told(("1/2", 2, many), (2, 5, many)) == (True, False, (1, 2))
-    assert told((1, 2, one), (2, 5, many)) == (True, False, (2, 3))
-    assert told(("1/2", 1, many), (1, 3, one))[2] == (1, 1) and told(("1/2", "3/4", many), (1, 3, one))[2] is None
+    assert told(("1/2", 2, many), (2, 5, many)) == (True, "[1, 2]")
+    assert told((1, 2, one), (2, 5, many)) == (True, "[2, 3]")
+    assert told(("1/2", 1, many), (1, 3, one))[1] == "[1, 1]" and not told(("1/2", "3/4", many), (1, 3, one))[1]
     for lo, hi in (("0", "1"), ("1", "1"), ("2", "1")):
         with pytest.raises(Rejected, match="0 < lo < hi"):
             check_path(RELU, Facts(), Node({"lo": lo, "hi": hi, "pieces": []}))
@@ -537,14 +542,20 @@ def test_every_class_of_a_piece_is_checked(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_derivatives_by_lambda_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the derivatives by y there is no number of degrees of freedom, and no SURE."""
+    """Without the derivatives by y there is no number of degrees of freedom, and no SURE; the residual is within the
+    root of 2 (upper - lower), here 2."""
     system = derivatives.Linear([], [], fmpq_mat(1, 0), (), ZERO, ZERO, ONE, ONE)
-    monkeypatch.setattr(derivatives, "read_system", lambda *_: (system, 0))
+
+    def read(problem: Problem, theta: Vector, R: F, *_: Any) -> tuple[derivatives.Linear, int]:
+        assert R == 2
+        return system, 0
+
+    monkeypatch.setattr(derivatives, "read_system", read)
     facts = Facts(
         {
             NEURONS: SimpleNamespace(system=SimpleNamespace(rational=True)),
             DUAL: Dual(vec(1), ZERO),
-            VALUE: Value(ONE, ONE, ZERO),
+            VALUE: Value(ONE, F(3), ZERO),
         }
     )
     node = {"lambda": {"alpha": "", "r": "0"}, "y": None, "radius": "0", "freedom": None, "sure": None}

@@ -17,7 +17,7 @@ from verify import BadData, Declined, Rejected, Usage
 from verify.bounds import column
 from verify.claims.neurons import all_active, some_idle
 from verify.data import read_direct, read_table
-from verify.facts import DUAL, NEURONS, PRIMAL, VALUE, proved
+from verify.facts import DUAL, NEURONS, PRIMAL, VALUE, Facts, proved
 from verify.field import read_field
 from verify.input import Input
 from verify.leaders import NO_TIES, Rows, check_definite, semidefinite
@@ -316,7 +316,7 @@ def test_a_dependence_is_of_active_outputs() -> None:
 def test_values_of_elastic_problems() -> None:
     """lower has the cost less, upper has delta/2 times the squares more, both exactly."""
     problem = Problem("relu", Fraction(2), mat([[1]]), vec(3), delta=Fraction(1, 2))
-    facts = proved(PRIMAL, Primal(vec(1), 1, Fraction(5), Fraction(7))).plus(DUAL, Dual(vec(1), Fraction(1, 4)))
+    facts = Facts({PRIMAL: Primal(vec(1), 1, Fraction(5), Fraction(7)), DUAL: Dual(vec(1), Fraction(1, 4))})
     stated = {"lower": "9/4", "upper": "55/4", "gap": "0"}
     assert check_value(problem, facts, node(stated))[VALUE] == Value(Fraction(9, 4), Fraction(55, 4), Fraction(0))
     for change, said in (
@@ -405,7 +405,7 @@ def test_values_of_the_logistic_loss() -> None:
     problem = Problem("relu", Fraction(2), mat([[1]]), vec(-1), logistic=True)
     upper = Fraction(loss_of(Fraction(-3))[1], ONE) + 2 * 5
     lower = Fraction(entropy_of(Fraction(1, 4))[0], ONE)
-    facts = proved(PRIMAL, Primal(vec(3), 1, Fraction(5), Fraction(7))).plus(DUAL, Dual(vec("-1/4")))
+    facts = Facts({PRIMAL: Primal(vec(3), 1, Fraction(5), Fraction(7)), DUAL: Dual(vec("-1/4"))})
     stated = {"lower": str(lower), "upper": str(upper), "gap": "0"}
     assert check_logistic(problem, facts, node(stated))[VALUE] == Value(lower, upper, Fraction(0))
     for change, said in (
@@ -416,6 +416,6 @@ def test_values_of_the_logistic_loss() -> None:
             check_logistic(problem, facts, node({**stated, **change}))
     for theta in ("1/4", "-5/4"):
         with pytest.raises(Rejected, match="0 <= y_k theta_k <= 1 at row 0"):
-            check_logistic(problem, facts.plus(DUAL, Dual(vec(theta))), node(stated))
+            check_logistic(problem, Facts({**facts.proved, DUAL: Dual(vec(theta))}), node(stated))
     for theta in ("0", "-1"):
-        check_logistic(problem, facts.plus(DUAL, Dual(vec(theta))), node({**stated, "lower": "-1"}))
+        check_logistic(problem, Facts({**facts.proved, DUAL: Dual(vec(theta))}), node({**stated, "lower": "-1"}))

@@ -138,7 +138,7 @@ def accepted(name: str, text: str) -> bool:
         found = checked(name, text)
         for claim in given(name).tree["claims"]:
             if claim["claim"].startswith("network-"):
-                way(problem, facts.plus(NETWORK, found), claim["claim"], claim["verdict"], Node(None))
+                way(problem, Facts({**facts.proved, NETWORK: found}), claim["claim"], claim["verdict"], Node(None))
     except (verify.Rejected, verify.Declined):
         return False
     return True

@@ -16,7 +16,7 @@ from flint import fmpq_mat
 from properties.exact.linalg import rank
 from properties.exact.polytope import least_norm, support, vertices
 from verify import VerifyError
-from verify.bounds import rational
+from verify.bounds import matrix, rational
 from verify.rules.min_norm import check_min_norm
 from verify.rules.polytope import check_polytope, read_corner, walk
 from verify.solutions import System
@@ -163,3 +163,17 @@ def shortest_is_true(rng: Random, one: Drawn) -> bool:
         return False
     assert all(abs(x - t) <= radius and bool(x) == bool(t) for x, t in zip(weights, truth, strict=True))
     return True
+
+
+def test_a_tilt_outside_of_the_basis() -> None:
+    """F = (1, t), each within e = 1/10, g = 0, tilted along the second column: z = t is off by e (1 + t) / (1 - e),
+    which is less for t = 1/5, and as much for t = 1/8."""
+
+    def corner(t: Fraction) -> frozenset[int]:
+        none, error = (Fraction(0),), (Fraction(1, 10),)
+        system = System(matrix([[Fraction(1), t]], 2), none, error, none, (0, 1), 2, {0: frozenset()}, exact=False)
+        return read_corner(system, (0,), {1: Fraction(1)}, Node(None)).zeros
+
+    assert corner(Fraction(1, 5)) == {0}
+    with pytest.raises(VerifyError, match="a tilt that makes the weights positive"):
+        corner(Fraction(1, 8))

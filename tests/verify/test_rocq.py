@@ -22,7 +22,7 @@ from tests.verify.cover.plant import planted
 from tests.verify.cover.wrong import LOGISTIC
 from verify import Declined, Rejected, Usage, check, proved
 from verify.__main__ import main
-from verify.cover.strict import dot
+from verify.cover.lines import dot
 from verify.text import Limits
 from verify.variants import ELASTIC
 

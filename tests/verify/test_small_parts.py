@@ -33,7 +33,6 @@ from verify.cover.lines import lines_of, weights_of
 from verify.cover.tree import RULE, SIGN, Reader, Walk, stream
 from verify.data import nearest_double
 from verify.facts import POLYTOPE, proved
-from verify.field import value
 from verify.leaders import check_leaders, semidefinite
 from verify.network.directions import apart
 from verify.network.nearest import moved_squared, read_point
@@ -213,12 +212,6 @@ def test_numbers_beyond_all_doubles() -> None:
             nearest_double(x, "")
     assert nearest_double(F(0), "") == 0
     assert nearest_double(F(1, 2**1080), "") == 0
-
-
-def test_polynomials_at_fractions() -> None:
-    """q^degree m(p/q): 1 + 2 x + 3 x^2 at 2/5 is 25 + 20 + 12 over 25, at -2/5 25 - 20 + 12."""
-    assert value([1, 2, 3], 2, 5) == 57 and value([1, 2, 3], -2, 5) == 17
-    assert value([-2, 0, 1], 3, 2) == 1 and value([-2, 0, 1], 7, 5) == -1 and value([4], 9, 7) == 4
 
 
 def test_signs_of_near_sums() -> None:

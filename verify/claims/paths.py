@@ -15,8 +15,8 @@ def continuous(problem: Problem, facts: Facts, node: Node) -> str:
     """Unique on every piece, and so continuous: the optimal sets are bounded and their graph is closed."""
     path, what = facts[PATH], f"the optimal {WHAT[problem.model]}"
     set_continuous(problem, facts, node)
-    found = "lifted pieces on which it need not be"
-    node.require(path.unique, "pieces on which the network is unique", found)
+    unique = all(piece.found.unique for piece in path.pieces)
+    node.require(unique, "pieces on which the network is unique", "lifted pieces on which it need not be")
     moves = f"{what} is unique, and it moves continuously (pieces: {len(path.pieces)})"
     return f"for every lambda in [{show(path.lo)}, {show(path.hi)}] {moves}"
 
@@ -54,14 +54,15 @@ def min_norm_jumps(problem: Problem, facts: Facts, node: Node) -> str:
 
 
 def several_on_a_piece(problem: Problem, facts: Facts, node: Node) -> str:
-    """On a piece the network is not unique."""
-    path, part = facts[PATH], facts[PATH].several
-    if part is None:
-        raise node.reject(OPEN, "none")
-    return (
-        f"for every lambda in [{show(part.lo)}, {show(part.hi)}], a part of [{show(path.lo)}, {show(path.hi)}], "
-        f"the {WHAT[problem.model]}s that are optimal form a set of dimension {part.dimension} or more"
-    )
+    """On a piece, or on its part in [lo, hi], the network is not unique."""
+    path = facts[PATH]
+    for piece in path.pieces:
+        lo, hi = max(piece.lo, path.lo), min(piece.hi, path.hi)
+        if piece.found.dimension > 0 and lo <= hi:
+            where = f"for every lambda in [{show(lo)}, {show(hi)}], a part of [{show(path.lo)}, {show(path.hi)}], the"
+            form = f"form a set of dimension {piece.found.dimension} or more"
+            return f"{where} {WHAT[problem.model]}s that are optimal {form}"
+    raise node.reject(OPEN, "none")
 
 
 def several_here(problem: Problem, facts: Facts, node: Node) -> str:

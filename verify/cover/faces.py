@@ -8,8 +8,8 @@ from math import gcd
 
 from flint import fmpq_mat, fmpz_mat
 
-from verify.cover.lines import Row, Weights
-from verify.cover.strict import dot, unit
+from verify.cover.lines import Row, Weights, dot
+from verify.cover.strict import unit
 from verify.cover.ties import Tie
 from verify.cover.tree import WEIGHT, Reader, Special
 from verify.problem import cleared

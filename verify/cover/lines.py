@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, isqrt
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,16 +30,14 @@ class Lines:
     scale: int
     d: int
 
-    @cached_property
-    def array(self) -> NDArray[np.object_]:
-        """The p_c as Python integers."""
-        return np.array(self.rows, dtype=object).reshape(len(self.rows), self.d)
+    def heights(self, u: Sequence[int]) -> list[int]:
+        """p_c.u of all lines."""
+        return [dot(p, u) for p in self.rows]
 
-    def heights(self, u: Row, lines: Sequence[int] | None = None) -> list[int]:
-        """p_c.u of all lines, or of some."""
-        rows = self.array if lines is None else self.array[list(lines)]
-        found: list[int] = (rows @ np.array(u, dtype=object)).tolist()
-        return found
+
+def dot(a: Sequence[int], b: Sequence[int]) -> int:
+    """a.b"""
+    return sum(map(mul, a, b))
 
 
 def lines_of(problem: Problem) -> Lines:
@@ -63,13 +62,8 @@ class Weights:
 
     lines: Lines
     w: tuple[int, ...]
-    left: tuple[int, ...]
+    c0: Row
     unit: int
-
-    @cached_property
-    def c0(self) -> list[int]:
-        """c0 times unit."""
-        return [sum(s * p[l] for s, p in zip(self.left, self.lines.rows, strict=True)) for l in range(self.lines.d)]
 
     @cached_property
     def convex(self) -> list[int]:
@@ -85,12 +79,12 @@ class Weights:
 def weights_of(lines: Lines, theta: Vector, xi: int) -> Weights:
     """s_c+ is the sum of a_k xi theta_k over a_k > 0, s_c- that over a_k < 0, w_c = s_c+ - s_c-."""
     T, q = cleared(theta)
-    w, left = [0] * len(lines.rows), [0] * len(lines.rows)
+    w, c0 = [0] * len(lines.rows), [0] * lines.d
     for c, a, t in zip(lines.line, lines.multiple, T, strict=True):
         if c >= 0:
             w[c] += abs(a) * xi * t
-            left[c] += min(a, 0) * xi * t
-    return Weights(lines, tuple(w), tuple(left), lines.scale * q)
+            c0 = [x + min(a, 0) * xi * t * p for x, p in zip(c0, lines.rows[c], strict=True)]
+    return Weights(lines, tuple(w), tuple(c0), lines.scale * q)
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,12 @@ convex line was split, it counts on its side as a linear term, or not at all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.cover.lines import Coarse, Integers, Row
+from verify.cover.lines import Coarse, Integers, Row, dot
 from verify.cover.tree import WEIGHT, Leaves
 from verify.errors import bounded
 from verify.text import Node
@@ -62,11 +61,6 @@ def batches(count: int) -> list[slice]:
     return [slice(at, at + BATCH) for at in range(0, count, BATCH)]
 
 
-def dot(a: Sequence[int], b: Sequence[int]) -> int:
-    """a.b"""
-    return sum(x * y for x, y in zip(a, b, strict=True))
-
-
 def unit(g: Row) -> list[int]:
     """A vector of length about 2^30 along g (a proposal: nothing rests on its length or direction)."""
     e = UNIT_BITS - 1 - max(map(abs, g)).bit_length()
@@ -78,17 +72,13 @@ def unit(g: Row) -> list[int]:
 def shifted(A: Integers, bits: int) -> Integers:
     """Each row shifted down until its entries are below 2^bits."""
     longest = np.abs(A).max(axis=1, initial=0)
-    shift = np.zeros(len(A), dtype=np.int64)
-    for step in (32, 16, 8, 4, 2, 1):
-        shift = np.where(longest >> shift >= 1 << (bits - 1 + step), shift + step, shift)
+    shift = np.array([max(0, x.bit_length() - bits) for x in longest.tolist()], dtype=np.int64)
     return A >> shift[:, None]
 
 
 def zonotope(leaves: Leaves, U: Integers, cones: Integers, N: Integers) -> Integers:
     """WEIGHT times a point of the zonotope of f2: weighted sums of the rows that are on at the atoms' points."""
     W = np.zeros((len(cones), U.shape[1]), dtype=np.int64)
-    if not len(N):
-        return W
     light = shifted(N, LIGHT_BITS).T
     leaf = np.array(leaves.atom_leaf, dtype=np.int64)
     weight = np.array(leaves.atom_weight, dtype=np.int64)

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.cover.lines import Row, Weights
-from verify.cover.strict import dot
+from verify.cover.lines import Row, Weights, dot
 from verify.cover.tree import Leaves, Special
 from verify.problem import SIGNS, cleared
 from verify.text import Node, show
@@ -88,4 +87,4 @@ def in_piece(leaf: Special, weights: Weights, side: Sequence[int], lines: Sequen
     if any(c in split and side[c] not in (0, split[c]) for c in lines):
         return False
     rest = [c for c in lines if c not in split and side[c]]
-    return all(h * side[c] >= 0 for g in leaf.cone for c, h in zip(rest, weights.lines.heights(g, rest), strict=True))
+    return all(side[c] * dot(weights.lines.rows[c], g) >= 0 for g in leaf.cone for c in rest)

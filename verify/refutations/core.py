@@ -229,12 +229,6 @@ def read_optimum(p: Problem, node: Node) -> Optimum:
     return optimum(p, read_weights(p, node), node)
 
 
-def require(condition: bool, node: Node, expected: str) -> None:
-    """Reject unless the condition holds: then the witness does not contradict the statement."""
-    if not condition:
-        raise node.reject(expected, "an instance where that fails")
-
-
 def line(u: Sequence[Fraction]) -> str:
     """A vector for a reader."""
     return f"({', '.join(map(str, u))})"

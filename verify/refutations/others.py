@@ -24,7 +24,6 @@ from verify.refutations.core import (
     rank,
     read_instance,
     read_weights,
-    require,
     scaled,
 )
 from verify.text import Matrix, Node, Vector
@@ -56,12 +55,12 @@ def lagrange_dual(node: Node) -> str:
     w, theta = read_weights(p, fields["w"]), fields["theta"].vector(p.n)
     for b, rho in enumerate(fields["rho"].array(len(p.groups))):
         K = p.constraints(b)
-        require(all(dot(k, w[b]) <= 0 for k in K), fields["w"], "a point of the cones")
+        fields["w"].require(all(dot(k, w[b]) <= 0 for k in K), "a point of the cones")
         eta = minus(correlation(p, b, theta), combine(rho.vector(len(K)), K, len(w[b])))
-        require(square(eta) <= p.lam**2, rho, "|eta_b| <= lambda")
+        rho.require(square(eta) <= p.lam**2, "|eta_b| <= lambda")
     primal = square(minus(p.y, fit(p, w))) / 2 + p.lam * sum((root_above(square(wb)) for wb in w), ZERO)
     dual = square(p.y) / 2 - square(on_range(p, minus(theta, p.y))) / 2
-    require(dual > primal, node, "a dual value above P(w)")
+    node.require(dual > primal, "a dual value above P(w)")
     return f"the printed dual has the value {dual} > {primal} >= P(w) >= p*"
 
 
@@ -78,10 +77,10 @@ def one_neuron(node: Node) -> str:
     """The printed solution is beaten by another weight v."""
     fields = node.record("lambda", "v")
     lam, v = fields["lambda"].number(), fields["v"].number()
-    require(0 < lam < 100 and lam != PRINTED_JUMP, fields["lambda"], "0 < lambda < 100 other than the printed jump")
+    fields["lambda"].require(0 < lam < 100 and lam != PRINTED_JUMP, "0 < lambda < 100 other than the printed jump")
     printed = lam / 100**2 - Fraction(1, 100) if lam > PRINTED_JUMP else Fraction(1, 10) - lam / 100
     values = [min(objective(u, sign, lam) for sign in signs) for u, signs in ((printed, (1, -1)), (v, (1,)))]
-    require(values[1] < values[0], fields["v"], "a smaller objective than the printed solution has")
+    fields["v"].require(values[1] < values[0], "a smaller objective than the printed solution has")
     return f"at lambda = {lam} the printed {printed} has the objective {values[0]}, and {v} has {values[1]}"
 
 
@@ -95,15 +94,15 @@ def stationary(node: Node) -> str:
     """One neuron is Clarke stationary or optimal for some sub-sampled program, but not both."""
     fields = node.record("Z", "y", "lambda", "W", "w2")
     Z = fields["Z"].matrix()
-    require(bool(Z) and bool(Z[0]), fields["Z"], "data")
+    fields["Z"].require(bool(Z) and bool(Z[0]), "data")
     y, W = fields["y"].vector(len(Z)), fields["W"].vector(len(Z[0]))
     lam, w2 = fields["lambda"].number(), fields["w2"].number()
-    require(lam > 0 and any(W) and w2 != 0, node, "lambda > 0 and a neuron other than zero")
+    node.require(lam > 0 and any(W) and w2 != 0, "lambda > 0 and a neuron other than zero")
     is_open = d_z(Z, node)
     r = minus(y, scaled(w2, tuple(max(x, ZERO) for x in times(Z, W))))
     clarke = is_clarke(Z, r, lam, W, w2, [D for D in is_open if is_open[D]])
     member = is_member(Problem("relu", lam, Z, y), W, w2, list(is_open), fields["W"])
-    require(clarke != member, node, "a network in exactly one of the two sets")
+    node.require(clarke != member, "a network in exactly one of the two sets")
     return f"W = {line(W)}, w2 = {w2} is Clarke stationary: {clarke}; optimal for a sub-sampled program: {member}"
 
 

@@ -17,7 +17,6 @@ from verify.refutations.core import (
     rank,
     read_instance,
     read_optimum,
-    require,
     scaled,
     solve,
 )
@@ -33,23 +32,23 @@ def affine(one: Optimum, other: Optimum, node: Node) -> None:
     projection in between too. |v| <= lambda there by the triangle inequality, with equality only if it holds at both
     ends; then, and where w_b is not zero, v at the ends are parallel, and |v| is affine as lambda is.
     """
-    require(one.unique and other.unique, node, "independent outputs on E: unique solutions")
+    node.require(one.unique and other.unique, "independent outputs on E: unique solutions")
     for b, (v, u) in enumerate(zip(one.v, other.v, strict=True)):
         rest = [minus(correlation(at.p, b, at.r), at.v[b]) for at in (one, other)]
-        require(not dot(v, rest[1]) and not dot(u, rest[0]), node, f"one face of the cone along the way, block {b}")
+        node.require(not dot(v, rest[1]) and not dot(u, rest[0]), f"one face of the cone along the way, block {b}")
         tied = [b in at.E for at in (one, other)]
         if all(tied) or any(one.w[b]) or any(other.w[b]):
             t = multiple(u, v)
-            require(all(tied) and t is not None and t > 0, node, f"one direction along the way, block {b}")
+            node.require(all(tied) and t is not None and t > 0, f"one direction along the way, block {b}")
 
 
 def differentiable(node: Node) -> str:
     """Blocks of one column without constraints, where both qualifications are empty, and two one-sided derivatives."""
     fields = node.record("problem", "w", "k", "step", "above", "below")
     p = read_instance(fields["problem"], "cgl")
-    require(all(len(g) == 1 for g in p.groups) and (None,) * len(p.K) == p.K, node, "single columns, no constraints")
+    node.require(all(len(g) == 1 for g in p.groups) and (None,) * len(p.K) == p.K, "single columns, no constraints")
     k, step = fields["k"].index(p.n), fields["step"].number()
-    require(step > 0, fields["step"], "a step > 0")
+    fields["step"].require(step > 0, "a step > 0")
     at = read_optimum(p, fields["w"])
     slopes = []
     for name, t in (("below", -step), ("above", step)):
@@ -57,7 +56,7 @@ def differentiable(node: Node) -> str:
         beside = read_optimum(moved, fields[name])
         affine(at, beside, fields[name])
         slopes.append(tuple((u[0] - w[0]) / t for u, w in zip(beside.w, at.w, strict=True)))
-    require(slopes[0] != slopes[1], node, "different slopes on the two sides")
+    node.require(slopes[0] != slopes[1], "different slopes on the two sides")
     sides = f"{line(slopes[0])} from below and {line(slopes[1])} from above"
     return f"w is affine on both sides of y; dw/dy_{k + 1} is {sides}"
 
@@ -72,8 +71,8 @@ def jacobian(node: Node) -> str:
     k = fields["k"].index(p.n)
     at = read_optimum(p, fields["w"])
     blocks = range(len(p.groups))
-    require(at.E == at.active == list(blocks) and (None,) * len(blocks) == p.K, node, "E = A = all blocks, K = 0")
-    require(at.unique, node, "a unique solution")
+    node.require(at.E == at.active == list(blocks) and (None,) * len(blocks) == p.K, "E = A = all blocks, K = 0")
+    node.require(at.unique, "a unique solution")
     order = [j for g in p.groups for j in g]
     columns = [tuple(row[j] for row in p.Z) for j in order]
     M = curvature(at)
@@ -85,7 +84,7 @@ def jacobian(node: Node) -> str:
     target = tuple(column[k] for column in columns)
     dw = solve(D, target)
     defect = minus(times(H, dw), target) if dw else ()
-    require(any(defect), node, "a derivative that leaves a defect of first order")
+    node.require(any(defect), "a derivative that leaves a defect of first order")
     return f"the printed dw/dy_{k + 1} = {line(dw or ())} leaves {line(defect)} of X'X dw + lambda M dw = X'e_{k + 1}"
 
 
@@ -109,20 +108,20 @@ def network_path(node: Node) -> str:
     p = read_instance(fields["problem"], "relu")
     at = read_optimum(p, fields["w"])
     lower = fields["lower"].number()
-    require(0 < lower < p.lam, fields["lower"], "0 < lower < lambda")
+    fields["lower"].require(0 < lower < p.lam, "0 < lower < lambda")
     below = read_optimum(replace(p, lam=lower), fields["w_lower"])
     affine(at, below, node)
     W, w2 = fields["W"].matrix(), fields["w2"].vector(fields["W"].length())
     width, images = len(W), at.images()
-    require(all(len(u) == len(p.groups[0]) for u in W), fields["W"], "one weight for each feature")
+    fields["W"].require(all(len(u) == len(p.groups[0]) for u in W), "one weight for each feature")
     parts: dict[tuple[int, Vector], Fraction] = dict.fromkeys(images, ZERO)
     for u, a in zip(W, w2, strict=True):
-        require(any(u) and square(u) == a * a, fields["W"], "balanced neurons, none of them zero")
+        fields["W"].require(any(u) and square(u) == a * a, "balanced neurons, none of them zero")
         key, t = part(images, scaled(abs(a), u), 1 if a > 0 else -1, fields["W"])
         parts[key] += t
-    require(parts == images, fields["W"], "neurons that add up to those of w")
-    require(len(below.images()) == width == len(below.active), fields["w_lower"], "as many neurons as the width")
-    require(len(at.images()) < width, fields["w"], "fewer neurons than the width")
+    fields["W"].require(parts == images, "neurons that add up to those of w")
+    fields["w_lower"].require(len(below.images()) == width == len(below.active), "as many neurons as the width")
+    fields["w"].require(len(at.images()) < width, "fewer neurons than the width")
     return (
         f"p-unique on [{lower}, {p.lam}], {width} different neurons below lambda = {p.lam}; the network there that "
         f"splits {len(at.images())} neuron(s) into {width} is optimal, and not a limit"
@@ -144,13 +143,13 @@ def openness(node: Node) -> str:
     """X of deficient rank, and y.X_b u < 0 for the directions u of every cone: w = 0 alone, at every lambda >= 0."""
     fields = node.record("problem")
     p = read_instance(fields["problem"], "cgl")
-    require(all(len(g) == 1 for g in p.groups), node, "blocks of one column")
+    node.require(all(len(g) == 1 for g in p.groups), "blocks of one column")
     columns = tuple(zip(*p.Z, strict=True))
-    require(rank(columns) < len(columns), node, "X of deficient column rank")
+    node.require(rank(columns) < len(columns), "X of deficient column rank")
     for b, (j,) in enumerate(p.groups):
         for u in (1, -1):
             admitted = all(k * u <= 0 for row in p.K[b] or () for k in row)
-            require(not admitted or u * dot(columns[j], p.y) < 0, node, f"y.X_b u < 0 for block {b}, u = {u}")
+            node.require(not admitted or u * dot(columns[j], p.y) < 0, f"y.X_b u < 0 for block {b}, u = {u}")
     return f"rank X = {rank(columns)} < {len(columns)}, and W*(lambda) = {{0}} for every lambda >= 0: open"
 
 
@@ -160,10 +159,10 @@ def min_norm_path(node: Node) -> str:
     p = read_instance(fields["problem"], "cgl", "gated", "relu")
     limit, shorter = read_optimum(p, fields["limit"]), read_optimum(p, fields["shorter"])
     lengths = [sum(map(square, at.w), ZERO) for at in (limit, shorter)]
-    require(lengths[1] < lengths[0], fields["shorter"], "a shorter solution")
+    fields["shorter"].require(lengths[1] < lengths[0], "a shorter solution")
     tied = limit.E
     active = fields["active"].ascending(len(p.groups))
-    require(set(limit.active) <= set(active) <= set(tied), fields["active"], "tied blocks, with all that `limit` uses")
+    fields["active"].require(set(limit.active) <= set(active) <= set(tied), "tied blocks, with all that `limit` uses")
     ball = Ball(p, limit.r, ZERO)
     kernels = [kernel(ball, Tied((0, b), limit.v[b], ()), node) for b in tied]
     places = tuple(i for i, b in enumerate(tied) if b in active)

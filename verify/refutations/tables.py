@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil, floor
 
-from verify.refutations.core import require
 from verify.text import Node
 
 # A set; whether table:tuning-small has it, too, with the same Max Diff.; of table:tuning-full the points in
@@ -59,6 +58,6 @@ def sentences(node: Node) -> str:
     sentence = fields["sentence"].text(*CLAIMED)
     found = counted(sentence)
     right = fields["tables"].text() == found != CLAIMED[sentence]
-    require(right, fields["tables"], "what the tables say, other than claimed")
+    fields["tables"].require(right, "what the tables say, other than claimed")
     what = "sets with entries that 20 % test points cannot give" if sentence == "test share" else sentence
     return f"{what}: claimed {CLAIMED[sentence]}, the tables say {found}"

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import floor
 
 from verify.cover.check import check_cover
-from verify.facts import COVER, DUAL, PRIMAL, Facts, needed, proved
+from verify.facts import COVER, DUAL, PRIMAL, Facts, needed
 from verify.problem import Problem
 from verify.rules import Rule, unlisted
 from verify.rules.value import Dual
@@ -24,7 +24,7 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
         from verify.variants import check_point
 
         check_point(problem, theta, fields["theta"])
-    return proved(DUAL, Dual(theta)).plus(COVER, check_cover(problem, theta, problem.lam**2, fields["proof"]))
+    return Facts({DUAL: Dual(theta), COVER: check_cover(problem, theta, problem.lam**2, fields["proof"])})
 
 
 def read_theta(problem: Problem, facts: Facts, node: Node) -> Vector:

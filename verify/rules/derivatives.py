@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from verify.bounds import column, fraction, identity, matrix, rational, root_above, vector
+from verify.bounds import column, fraction, identity, matrix, rational, root_above, rows, vector
 from verify.facts import DERIVATIVES, DUAL, NEURONS, VALUE, Facts, proved
 from verify.problem import Problem, square
 from verify.rules import Rule
@@ -80,9 +80,8 @@ def check_derivatives(problem: Problem, facts: Facts, node: Node) -> Facts:
     parts = fields["y"].record("alpha", "r")
     r_y = matrix((row.vector(n) for row in parts["r"].array(n)), n)
     alpha_y = matrix((row.vector(n) for row in parts["alpha"].array(k)), n)
-    unit = identity(n)
-    for j in range(n):
-        dr, da, dy = (column_of(A, j) for A in (r_y, alpha_y, unit))
+    for of_y_j in zip(*(rows(A.transpose()) for A in (r_y, alpha_y, identity(n))), strict=True):
+        dr, da, dy = map(column, of_y_j)
         within(system.distance(dr, da, dy, Fraction(0)), radius, fields["radius"])
     freedom = n - sum((fraction(r_y[i, i]) for i in range(n)), Fraction(0))
     fields["freedom"].require(fields["freedom"].number() == freedom, f"n - trace dr/dy = {show(freedom)}")
@@ -127,11 +126,6 @@ def check_sure(
 def within(distance: Fraction, radius: Fraction, node: Node) -> None:
     """Reject unless distance <= radius."""
     node.require(distance <= radius, f"a radius >= {show(distance)}", show(radius))
-
-
-def column_of(A: fmpq_mat, j: int) -> fmpq_mat:
-    """One column of a matrix."""
-    return fmpq_mat(A.nrows(), 1, [A[i, j] for i in range(A.nrows())])
 
 
 RULE = Rule((DERIVATIVES,), check_derivatives, rests=(DUAL, VALUE, NEURONS))

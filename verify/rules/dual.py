@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.facts import DUAL, MULTIPLIERS, PATTERNS, Facts, proved
+from verify.facts import DUAL, MULTIPLIERS, PATTERNS, Facts
 from verify.multipliers import check_multipliers
 from verify.problem import Problem
 from verify.rules import Rule, everywhere
@@ -19,7 +19,7 @@ def check_dual(problem: Problem, facts: Facts, node: Node) -> Facts:
 
         check_orthogonal(problem, theta, fields["theta"])
     check_multipliers(problem, facts.get(PATTERNS), theta, problem.lam**2, fields["multipliers"])
-    return proved(DUAL, Dual(theta)).plus(MULTIPLIERS, fields["multipliers"])
+    return Facts({DUAL: Dual(theta), MULTIPLIERS: fields["multipliers"]})
 
 
 RULE = Rule((DUAL, MULTIPLIERS), check_dual, listed=True, applies=everywhere)

@@ -33,15 +33,6 @@ MOST_COEFFICIENTS = 16
 
 
 @dataclass(frozen=True)
-class Several:
-    """From lo to hi the set of optimal networks has at least this dimension, which is not 0."""
-
-    lo: Fraction
-    hi: Fraction
-    dimension: int
-
-
-@dataclass(frozen=True)
 class Frame:
     """eta = center + h tau on one piece."""
 
@@ -94,18 +85,12 @@ class Piece(Moving):
 
 @dataclass(frozen=True)
 class Path:
-    """On the pieces in [lo, hi] the optimal networks move continuously.
-
-    `complete`: the pieces are the whole interval. `unique`: the network is unique on all of
-    them. `several`: a piece, or its part in [lo, hi], where it is not.
-    """
+    """On the pieces in [lo, hi] the optimal networks move continuously. `complete`: they are the whole interval."""
 
     lo: Fraction
     hi: Fraction
     pieces: list[Piece]
     complete: bool
-    unique: bool
-    several: Several | None
 
 
 def check_path(problem: Problem, facts: Facts, node: Node) -> Facts:
@@ -114,17 +99,13 @@ def check_path(problem: Problem, facts: Facts, node: Node) -> Facts:
     lo, hi = fields["lo"].number(), fields["hi"].number()
     node.require(0 < lo < hi, "0 < lo < hi", f"lo = {show(lo)}, hi = {show(hi)}")
     largest_squared = facts.get(LAMBDA_MAX)
-    reached, complete, unique, several = lo, True, True, None
+    reached, complete = lo, True
     pieces = [check_piece(problem, facts.get(PATTERNS), entry) for entry in fields["pieces"].array()]
     for piece in pieces:
         complete = complete and piece.lo <= reached
-        unique = unique and piece.found.unique
         reached = max(reached, piece.hi)
-        low, high = max(piece.lo, lo), min(piece.hi, hi)
-        if piece.found.dimension > 0 and low <= high:
-            several = several or Several(low, high, piece.found.dimension)
     end = reached >= hi or (largest_squared is not None and reached**2 >= largest_squared)
-    return proved(PATH, Path(lo, hi, pieces, complete and end, unique, several))
+    return proved(PATH, Path(lo, hi, pieces, complete and end))
 
 
 def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piece:

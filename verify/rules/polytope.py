@@ -15,7 +15,7 @@ from typing import Any
 from flint import fmpq
 
 from verify.bounds import fraction, rational
-from verify.facts import NEURONS, POLYTOPE, SET, SHORTEST, Facts, proved
+from verify.facts import NEURONS, POLYTOPE, SET, SHORTEST, Facts
 from verify.problem import Problem
 from verify.rules import Rule
 from verify.shortest import Shortest, check_shortest, weights
@@ -181,8 +181,8 @@ def read_corner(system: System, basis: Basis, tilt: dict[int, Fraction], node: N
 def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     """The polytope, its shortest point, and which neurons some solution uses: those of all vertices."""
     polytope = check_polytope(weights(problem, facts[SET], node), node, support_of(facts[SET]))
-    said = proved(POLYTOPE, polytope).plus(NEURONS, used_by(facts[NEURONS], polytope.used))
-    return said if polytope.shortest is None else said.plus(SHORTEST, polytope.shortest)
+    neurons = used_by(facts[NEURONS], polytope.used)
+    return Facts({POLYTOPE: polytope, NEURONS: neurons, SHORTEST: polytope.shortest})
 
 
 def support_of(found: OptimalSet) -> tuple[int, ...] | None:

@@ -1,38 +1,78 @@
-"""Elimination over the rationals (flint's) or a field of algebraic numbers."""
+"""Matrices of exact numbers, over the rationals (flint's) or over a field of algebraic numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-Rows = list[list[Any]]
+from flint import fmpq, fmpq_mat
+
+Exact = tuple[Any, ...]  # Fractions, or numbers of a field
+Rows = Sequence[Sequence[Any]]
 
 
-def eliminate(rows: Rows, columns: int) -> list[int]:
-    """Reduce the rows, in place, in their first columns (Gauss and Jordan); the pivot columns."""
-    pivots: list[int] = []
-    for j in range(columns):
-        done = len(pivots)
-        place = next((i for i in range(done, len(rows)) if rows[i][j]), None)
-        if place is None:
-            continue
-        rows[done], rows[place] = rows[place], rows[done]
-        inverse = 1 / rows[done][j]
-        rows[done] = [x * inverse if x else x for x in rows[done]]
-        for i, row in enumerate(rows):
-            if i != done and row[j]:
-                factor = row[j]
-                rows[i] = [x - factor * y if y else x for x, y in zip(row, rows[done], strict=True)]
-        pivots.append(j)
-    return pivots
+class FieldMatrix:
+    """As much as is needed of what flint's matrices are over the rationals."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = [list(row) for row in rows]
+
+    def nrows(self) -> int:
+        """The number of rows."""
+        return len(self.rows)
+
+    def ncols(self) -> int:
+        """The number of columns."""
+        return len(self.rows[0])
+
+    def tolist(self) -> list[list[Any]]:
+        """Row by row."""
+        return self.rows
+
+    def entries(self) -> list[Any]:
+        """The same, one row after the other."""
+        return [x for row in self.rows for x in row]
+
+    def rref(self) -> tuple[FieldMatrix, int]:
+        """The reduced echelon form, by Gauss and Jordan, and the rank."""
+        rows, rank = [*self.rows], 0
+        for j in range(self.ncols()):
+            place = next((i for i in range(rank, len(rows)) if rows[i][j]), None)
+            if place is None:
+                continue
+            rows[rank], rows[place] = rows[place], rows[rank]
+            inverse = 1 / rows[rank][j]
+            rows[rank] = [x * inverse if x else x for x in rows[rank]]
+            for i, row in enumerate(rows):
+                if i != rank and row[j]:
+                    factor = row[j]
+                    rows[i] = [x - factor * y if y else x for x, y in zip(row, rows[rank], strict=True)]
+            rank += 1
+        return FieldMatrix(rows), rank
+
+
+def matrix(rows: Rows, columns: int) -> Any:
+    """The matrix of these rows: flint's if its numbers are rational, or if there are none."""
+    entries = [x for row in rows for x in row]
+    if entries and not isinstance(entries[0], fmpq):
+        return FieldMatrix(rows)
+    return fmpq_mat(len(rows), columns, entries)
+
+
+def reduced(rows: Rows) -> tuple[list[list[Any]], list[int]]:
+    """The rows of the reduced echelon form that are not zero, and their pivot columns."""
+    if not rows or not rows[0]:
+        return [], []
+    form, rank = matrix(rows, len(rows[0])).rref()
+    kept = form.tolist()[:rank]
+    return kept, [next(j for j, x in enumerate(row) if x) for row in kept]
 
 
 def solve(A: Rows, b: Sequence[Any]) -> list[Any] | None:
     """The only x with A x = b; None if there is none, or more than one."""
     k = len(A[0])
-    rows = [[*row, right] for row, right in zip(A, b, strict=True)]
-    pivots = eliminate(rows, k + 1)
-    return [rows[i][k] for i in range(k)] if pivots == list(range(k)) else None
+    rows, pivots = reduced([[*row, right] for row, right in zip(A, b, strict=True)])
+    return [row[k] for row in rows] if pivots == list(range(k)) else None
 
 
 def product(a: Sequence[Any], b: Sequence[Any]) -> Any:

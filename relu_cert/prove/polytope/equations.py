@@ -10,9 +10,9 @@ from math import ceil
 from flint import fmpq, fmpq_mat, fmpz
 
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
-from relu_cert.prove.algebraic.system import field_system
+from relu_cert.prove.algebraic.linear import Exact
 from relu_cert.prove.classes import class_map
-from relu_cert.prove.facts import BallSet, Exact, Exactly, ExactSet, Facts, Unknown
+from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
 from relu_cert.prove.optimal_set import largest_squared
 from relu_cert.prove.polytope.system import System, exact_system
 from relu_cert.prove.split import columns, split_map
@@ -28,7 +28,7 @@ def weight_system(facts: Facts, bits: int = MOST_BITS) -> System:
     if isinstance(exact := facts.optimal_set, Exactly):
         residual: Exact = exact.residual
         fit = tuple(y - r for y, r in zip(facts.problem.y, residual, strict=True))
-        return (exact_system if isinstance(exact, ExactSet) else field_system)([one.q for one in exact.tied], fit)
+        return exact_system([one.q for one in exact.tied], fit)
     if isinstance(exact, Unknown):
         raise ValueError("the optimal set is not known")
     return _enclosed(facts, exact, bits)

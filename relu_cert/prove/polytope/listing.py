@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from relu_cert.prove.algebraic.system import FieldSystem
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import BallSet, Exactly, Facts
 from relu_cert.prove.grid import from_grid, to_grid
@@ -58,11 +57,14 @@ def shortest_weights(facts: Facts) -> ShortestWeights | None:
     return shortest_alone(weight_system(facts))
 
 
-def _field_work(system: FieldSystem) -> int:
-    """Long numbers of large degree cost more."""
-    entries = [c for row in system.left for x in row for c in x.coefficients()]
+def _most_work(system: System) -> int:
+    """Errors cost more, and so do long numbers of large degree."""
+    if system.rational:
+        return MOST_EXACT_WORK if system.exact else MOST_WORK
+    entries = [c for x in system.F.entries() for c in x.coefficients()]
     longest = max((max(c.numerator.bit_length(), c.denominator.bit_length()) for c in entries), default=0)
-    return MOST_FIELD_WORK * WORD // (system.right[0].field.degree * max(WORD, longest))
+    degree: int = system.g[0].field.degree
+    return MOST_FIELD_WORK * WORD // (degree * max(WORD, longest))
 
 
 def _short(x: Fraction, system: System) -> Fraction:
@@ -88,8 +90,7 @@ def _listed(facts: Facts, system: System, most: int) -> Polytope:
         start = tuple(range(len(support))) if alone else exact_start(system, support)
     else:
         start = enclosed_start(system)
-    work = _field_work(system) if isinstance(system, FieldSystem) else MOST_EXACT_WORK if system.exact else MOST_WORK
-    most = min(most, work // max(1, system.rows * len(system.names)))
+    most = min(most, _most_work(system) // max(1, system.rows * len(system.names)))
     if isinstance(exact, BallSet) and seems_larger(system, start, most):
         raise TooManyBases(f"the polytope of optimal weights seems to have more than {most} bases")
     found = walk(system, start, most)
@@ -103,7 +104,7 @@ def _listed(facts: Facts, system: System, most: int) -> Polytope:
         vertices=tuple(tuple(names[a] for a in support) for support in found.points),
         points=tuple(tuple(point.get(a, Fraction(0)) for a in range(system.total)) for point in named),
         edges=found.edges,
-        min_norm=None if isinstance(system, FieldSystem) else shortest(system, list(found.points.values())),
+        min_norm=shortest(system, list(found.points.values())) if system.rational else None,
         tied=system.total,
         rank=system.rank(used) if system.exact and used else system.rows,
     )

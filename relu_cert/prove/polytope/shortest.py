@@ -17,13 +17,12 @@ from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from relu_cert.exact import Vector, norm_squared
-from relu_cert.prove.algebraic.linear import Rows, eliminate, product
+from relu_cert.prove.algebraic.linear import Rows, product, reduced
 from relu_cert.prove.deepest import deepest
-from relu_cert.prove.definite import floats
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.polytope.polytope import MinNorm, ShortestWeights
 from relu_cert.prove.polytope.system import Scalar, System
-from relu_cert.rationals import column, to_fmpq, to_fraction, to_vector
+from relu_cert.rationals import column, nearest_solution, to_fmpq, to_fraction
 
 SEEMS_POSITIVE = 1e-9  # relative; a wrong proposal costs the fact, never its truth
 SHORT = 10**12  # the largest denominator of what is chosen freely
@@ -49,15 +48,16 @@ def shortest_alone(system: System) -> ShortestWeights | None:
         found = shortest(system, ())
         return None if found is None else ShortestWeights(system.bits, found.weights, found.radius, ())
     support = proposed_support(system)
-    F, g = system.equations()
-    mu = None if support is None else _slopes(F, g, support)
+    rows = system.equations()
+    mu = None if support is None else _slopes(rows, support)
     if mu is None:
         return None
-    zero = g[0] * 0
-    alpha = [height if (height := product(mu, column)) > 0 else zero for column in zip(*F, strict=True)]
-    if any(product(alpha, row) != x for row, x in zip(F, g, strict=True)):
+    zero = mu[0] * 0
+    *F, g = zip(*rows, strict=True)
+    alpha = [height if (height := product(mu, column)) > 0 else zero for column in F]
+    if any(product(alpha, row[:-1]) != x for row, x in zip(rows, g, strict=True)):
         return None
-    if isinstance(zero, fmpq):
+    if system.rational:
         weights = _embedded(system.names, tuple(map(to_fraction, alpha)), system.total)
         return ShortestWeights(0, weights, ZERO, tuple(map(to_fraction, mu)))
     unit = Fraction(1, 1 << TOLD_BITS)
@@ -65,24 +65,24 @@ def shortest_alone(system: System) -> ShortestWeights | None:
     return ShortestWeights(0, _embedded(system.names, rounded, system.total), 2 * unit, tuple(mu))
 
 
-def _slopes(F: Rows, g: Sequence[Scalar], support: Sequence[int]) -> list[Scalar] | None:
+def _slopes(equations: Rows, support: Sequence[int]) -> list[Scalar] | None:
     """mu with F_T F_T'mu = g, T the support: all of them give the same F_T'mu; floats choose one with F_a.mu < 0 off
     T. None where there is none."""
-    size, zero = len(g), g[0] * 0
-    on = [[row[a] for a in support] for row in F]
-    rows = [[*(product(p, q) for q in on), x] for p, x in zip(on, g, strict=True)]
-    pivots = eliminate(rows, size + 1)
+    size, zero = len(equations), equations[0][-1] * 0
+    on = [[row[a] for a in support] for row in equations]
+    rows, pivots = reduced([[*(product(p, q) for q in on), row[-1]] for p, row in zip(on, equations, strict=True)])
     if size in pivots:
         return None
     free = [j for j in range(size) if j not in pivots]
-    off = [a for a in range(len(F[0])) if a not in support]
-    chosen = _chosen_slopes(np.array([[float(row[a]) for row in F] for a in off]).reshape(len(off), size), rows, free)
+    off = [a for a in range(len(equations[0]) - 1) if a not in support]
+    slopes = np.array([[float(row[a]) for row in equations] for a in off]).reshape(len(off), size)
+    chosen = _chosen_slopes(slopes, rows, free)
     if chosen is None:
         return None
     mu = [zero] * size
     for j, x in zip(free, chosen, strict=True):
         mu[j] = zero + to_fmpq(x)
-    for row, pivot in zip(rows, pivots, strict=False):
+    for row, pivot in zip(rows, pivots, strict=True):
         mu[pivot] = row[size] - sum((row[j] * mu[j] for j in free), zero)
     return mu
 
@@ -96,7 +96,7 @@ def _chosen_slopes(F: Floats, rows: Rows, free: Sequence[int]) -> Vector | None:
     start, step = np.zeros(size), np.zeros((size, len(free)))
     for i, j in enumerate(free):
         step[j, i] = 1.0
-    for row, pivot in zip(rows, (j for j in range(size) if j not in free), strict=False):
+    for row, pivot in zip(rows, (j for j in range(size) if j not in free), strict=True):
         start[pivot] = float(row[size])
         step[pivot] = [-float(row[j]) for j in free]
     found = deepest(F @ step, -(F @ start), [(None, None)] * len(free), most=1.0)
@@ -105,9 +105,7 @@ def _chosen_slopes(F: Floats, rows: Rows, free: Sequence[int]) -> Vector | None:
 
 def proposed_support(system: System) -> list[int] | None:
     """Where the shortest alpha seems to be positive: alpha = a + N z, N a basis of the null space, N z >= -a."""
-    F, g = floats(system.F), np.array([float(x) for x in system.g])
-    scale = np.maximum(np.abs(F).max(axis=1), 1e-300)
-    F, g = F / scale[:, None], g / scale
+    F, g, _ = system.floats()
     a = np.linalg.lstsq(F, g, rcond=None)[0]
     N = np.linalg.svd(F)[2][np.linalg.matrix_rank(F) :].T
     if N.shape[1]:
@@ -127,22 +125,13 @@ def proposed_support(system: System) -> list[int] | None:
 
 
 def _exact(system: System, support: Sequence[int], vertices: Sequence[dict[int, Fraction]]) -> MinNorm | None:
-    """alpha_T = F_T'(F_T F_T')^-1 g on independent rows of F_T, if it is in the polytope and the shortest."""
-    k = len(support)
-    augmented = fmpq_mat(
-        [[*row, x] for row, x in zip(system.on(support).tolist(), column(system.g).entries(), strict=True)]
-    )
-    reduced, rank = augmented.rref()
-    rows = reduced.tolist()[:rank]
-    A = fmpq_mat(rank, k, [x for row in rows for x in row[:k]])
-    try:
-        solution = to_vector(A.transpose() * (A * A.transpose()).solve(fmpq_mat(rank, 1, [row[k] for row in rows])))
-    except ZeroDivisionError:  # g is not in the range of F_T
+    """The shortest weights of the support, if they are in the polytope and the shortest of it."""
+    found = nearest_solution(system.on(support), system.g, (ZERO,) * len(support))
+    if found is None:
         return None
-    alpha = _embedded(support, solution, len(system.names))
+    alpha = _embedded(support, found, len(system.names))
     squared = norm_squared(alpha)
-    solves = to_vector(system.F * column(alpha)) == system.g
-    if not solves or min(alpha) < 0 or any(sum(alpha[a] * x for a, x in p.items()) < squared for p in vertices):
+    if min(alpha) < 0 or any(sum(alpha[a] * x for a, x in p.items()) < squared for p in vertices):
         return None
     return MinNorm(_embedded(system.names, alpha, system.total), ZERO)
 

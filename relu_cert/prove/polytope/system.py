@@ -1,4 +1,4 @@
-"""The equations of the optimal weights: F alpha = g, exactly, or with errors."""
+"""The equations of the optimal weights: F alpha = g, over the rationals or a field, exactly or with errors."""
 
 from __future__ import annotations
 
@@ -7,22 +7,35 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from flint import fmpq_mat
+import numpy as np
+from flint import fmpq, fmpq_mat
+from numpy.typing import NDArray
 
 from relu_cert.exact import Vector
+from relu_cert.prove.algebraic.linear import Exact, matrix, reduced
+from relu_cert.prove.definite import floats
 from relu_cert.prove.split import columns
 from relu_cert.rationals import to_fmpq, to_fraction
 
 Scalar = Any  # fmpq, or a Number of a field: exact numbers that mix with rationals
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Tableau:
-    """F_B^-1 F by its rows, x = F_B^-1 g, and the rows of F_B^-1 (none where nothing has an error)."""
+class Basic:
+    """A basis B of b columns: T = F_B^-1 F by its rows and x = F_B^-1 g, with the errors
+
+        |x* - x| <= dx = (max_i sum_l |F_B^-1|_il g_error_l + h |x|_1) / left
+        |T_j* - T_j| <= h (1 + |T_j|_1) / left
+
+    of the true ones, h = max_i sum_l |F_B^-1|_il F_error_l and left = 1 - b h. If left <= 0 nothing is known of them.
+    """
 
     rows: list[list[Scalar]]
     x: list[Scalar]
-    inverse: list[list[Scalar]]
+    dx: Scalar
+    h: Scalar
+    left: Scalar
 
 
 @dataclass(frozen=True)
@@ -33,8 +46,8 @@ class System:
     exactly 0, with the columns where F is: a target 0 that is fitted exactly, and the gates that are closed there.
     """
 
-    F: fmpq_mat
-    g: Vector
+    F: Any  # a matrix of flint, or over a field
+    g: Exact
     F_error: Vector
     g_error: Vector
     names: tuple[int, ...]
@@ -52,38 +65,68 @@ class System:
         """Whether nothing is rounded."""
         return self.bits == 0
 
-    def equations(self) -> tuple[list[list[Scalar]], list[Scalar]]:
-        """F by its rows and g, in the numbers in which an exact system is exact."""
-        return self.F.tolist(), [to_fmpq(x) for x in self.g]
+    @property
+    def rational(self) -> bool:
+        """Whether F and g are, and not of a field."""
+        return isinstance(self.F, fmpq_mat)
+
+    def equations(self) -> list[list[Scalar]]:
+        """The rows of [F | g]."""
+        right = [to_fmpq(x) for x in self.g] if self.rational else self.g
+        return [[*row, x] for row, x in zip(self.F.tolist(), right, strict=True)]
+
+    def floats(self) -> tuple[Floats, Floats, Floats]:
+        """F and g in floats, each row divided by its largest entry of F, and these."""
+        F, g = floats(self.F), np.array([float(x) for x in self.g])
+        scale = np.maximum(np.abs(F).max(axis=1), 1e-300)
+        return F / scale[:, None], g / scale, scale
 
     def on(self, chosen: Sequence[int]) -> fmpq_mat:
         """The given columns of F."""
         return columns(self.F, chosen) if chosen and self.rows else fmpq_mat(self.rows, len(chosen))
 
-    def tableau(self, basis: Sequence[int]) -> Tableau:
-        """The tableau of a basis; ZeroDivisionError if its columns are dependent."""
-        if not basis:
-            return Tableau([], [], [])
-        inverse = self.on(basis).inv()
-        x = (inverse * fmpq_mat(len(basis), 1, [to_fmpq(g) for g in self.g])).entries()
-        return Tableau((inverse * self.F).tolist(), x, inverse.tolist())
+    def basic(self, basis: Sequence[int]) -> Basic:
+        """What is known of a basis; ZeroDivisionError if its columns are dependent."""
+        size, k, zero = len(basis), len(self.names), fmpq(0)
+        units = [[fmpq(int(i == l)) for l in range(0 if self.exact else size)] for i in range(size)]
+        rows = [[*(row[a] for a in basis), *row, *unit] for row, unit in zip(self.equations(), units, strict=True)]
+        found, pivots = reduced(rows)
+        if pivots != list(range(size)):
+            raise ZeroDivisionError
+        T, x = [row[size : size + k] for row in found], [row[size + k] for row in found]
+        if self.exact:
+            return Basic(T, x, zero, zero, fmpq(1))
+        inverse = [row[size + k + 1 :] for row in found]
+        h, moved = (_largest(inverse, errors) for errors in (self.F_error, self.g_error))
+        left = 1 - size * h
+        return Basic(T, x, (moved + h * sum(map(abs, x), zero)) / left if left > 0 else zero, h, left)
 
     def restricted(self, chosen: tuple[int, ...]) -> System:
         """An exact system in the weights of some neurons, where all others are known to be 0."""
-        outputs = [tuple(to_fraction(x) for x in column) for column in zip(*self.F.tolist(), strict=True)]
-        return replace(exact_system([outputs[a] for a in chosen], self.g), names=chosen, total=self.total)
+        rows = [[*(row[a] for a in chosen), row[-1]] for row in self.equations()]
+        return replace(_reduced_system(rows, len(chosen)), names=chosen, total=self.total)
 
     def rank(self, chosen: Sequence[int]) -> int:
         """The rank of the given columns of F."""
-        return int(self.on(chosen).rank())
+        return len(reduced([[row[a] for a in chosen] for row in self.F.tolist()])[1])
 
 
-def exact_system(outputs: Sequence[Vector], fit: Vector) -> System:
-    """The reduced echelon form of [Q | fit]."""
-    k = len(outputs)
-    rows = [[to_fmpq(x) for x in row] for row in zip(*outputs, fit, strict=True)]
-    reduced, rank = fmpq_mat(rows).rref()
-    kept = reduced.tolist()[:rank]
-    F = fmpq_mat(rank, k, [x for row in kept for x in row[:k]])
-    zero = (Fraction(0),) * rank
-    return System(F, tuple(to_fraction(row[k]) for row in kept), zero, zero, tuple(range(k)), k, 0)
+def exact_system(outputs: Sequence[Exact], fit: Exact) -> System:
+    """The reduced echelon form of [Q | fit]: Fractions, or numbers of a field."""
+    rows = [[to_fmpq(x) if isinstance(x, Fraction) else x for x in row] for row in zip(*outputs, fit, strict=True)]
+    return _reduced_system(rows, len(outputs))
+
+
+def _reduced_system(rows: list[list[Scalar]], k: int) -> System:
+    """The same from the rows of [Q | fit]."""
+    kept, _ = reduced(rows)
+    F = matrix([row[:k] for row in kept], k)
+    g = tuple(to_fraction(row[k]) if isinstance(F, fmpq_mat) else row[k] for row in kept)
+    zero = (Fraction(0),) * len(kept)
+    return System(F, g, zero, zero, tuple(range(k)), k, 0)
+
+
+def _largest(rows: Sequence[Sequence[fmpq]], errors: Vector) -> fmpq:
+    """The largest of the sums sum_l |M_il| error_l over the rows i."""
+    weights = [to_fmpq(e) for e in errors]
+    return max((sum((abs(m) * e for m, e in zip(row, weights, strict=True)), fmpq(0)) for row in rows), default=fmpq(0))

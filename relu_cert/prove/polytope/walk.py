@@ -1,11 +1,6 @@
 """All vertices by pivots: from one basis to every basis that a pivot leads to (the graph of a polytope is connected).
 
-With B a basis, x = F_B^-1 g, T_j = F_B^-1 F_j, h = max_i sum_l |F_B^-1|_il F_error_l and b = #rows,
-
-    |x* - x|     <= (max_i sum_l |F_B^-1|_il g_error_l + h |x|_1) / (1 - b h)
-    |T_j* - T_j| <= h (1 + |T_j|_1) / (1 - b h)
-
-for the true x* and T*. At a degenerate vertex some weights x_i are exactly 0: seen at once if F and g are exact, else
+At a degenerate vertex some weights x_i are exactly 0: seen at once if F and g are exact, else
 by as many silent rows that are void on the other neurons. g is tilted by eps sum_b c_b F_b over the first basis, with
 generic c > 0, so that for small eps > 0 no two ratios tie: every vertex keeps a basis, and every edge a pivot.
 """
@@ -18,12 +13,10 @@ from fractions import Fraction
 
 import numpy as np
 from flint import fmpq
-from numpy.typing import NDArray
 
 from relu_cert.exact import Vector
 from relu_cert.prove.algebraic.field import Number
-from relu_cert.prove.definite import floats
-from relu_cert.prove.polytope.system import Scalar, System
+from relu_cert.prove.polytope.system import Basic, Scalar, System
 from relu_cert.prove.unsettled import Unsettled
 from relu_cert.rationals import to_fmpq, to_fraction
 
@@ -53,24 +46,20 @@ class Walk:
 
 @dataclass(frozen=True)
 class _Corner:
-    """One basis: F_B^-1 F, x and z = F_B^-1 (tilt) with their errors; x is exactly 0 on `zeros`, and `void` are the
-    rows that are silent elsewhere. h and 1 - b h give the errors of F_B^-1 F."""
+    """One basis: what is known of it, and z = F_B^-1 (tilt) with its error; x is exactly 0 on `zeros`, and `void` are
+    the rows that are silent elsewhere."""
 
     basis: Basis
-    rows: list[Row]
-    x: Row
-    dx: Scalar
+    known: Basic
     zeros: frozenset[int]
     void: tuple[int, ...]
-    h: Scalar
-    left: Scalar
     z: Row
     dz: Scalar
 
     def column(self, a: int) -> tuple[Row, Scalar]:
         """F_B^-1 F_a and its error."""
-        T = [row[a] for row in self.rows]
-        return T, fmpq(0) if a in self.basis or not self.h else self.h * (1 + sum(map(abs, T), fmpq(0))) / self.left
+        T, h = [row[a] for row in self.known.rows], self.known.h
+        return T, fmpq(0) if a in self.basis or not h else h * (1 + sum(map(abs, T), fmpq(0))) / self.known.left
 
 
 def walk(system: System, start: Basis, most: int) -> Walk:
@@ -85,7 +74,7 @@ def walk(system: System, start: Basis, most: int) -> Walk:
     meetings: list[Basis] = []
     for basis in queue:
         corner = _corner(system, basis, dict(zip(start, tilt, strict=True)))
-        point = {a: _told(corner.x[i]) for i, a in enumerate(basis) if i not in corner.zeros}
+        point = {a: _told(corner.known.x[i]) for i, a in enumerate(basis) if i not in corner.zeros}
         points.setdefault(tuple(point), point)
         numbers[basis] = number.setdefault(tuple(point), len(number))
         for entering in range(len(system.names)):
@@ -110,7 +99,7 @@ def seems_larger(system: System, start: Basis, most: int) -> bool:
     """Whether pivots in floats, where no weight and no ratio is near a tie, lead to more bases than that."""
     if max((*system.F_error, *system.g_error), default=Fraction(0)) > SMALL:
         return False
-    F, g = _equilibrated(system)
+    F, g, _ = system.floats()
     known, queue = {start}, [start]
     for basis in queue:
         columns = F[:, list(basis)]
@@ -151,40 +140,29 @@ def enclosed_start(system: System) -> Basis:
         return tuple(range(k))
     from scipy.optimize import linprog
 
-    F, g = _equilibrated(system)
+    F, g, _ = system.floats()
     found = linprog(np.random.default_rng(0).standard_normal(k), A_eq=F, b_eq=g, bounds=(0, None))
     if found.x is None:
         raise Unsettled("no vertex of the polytope of optimal weights was found")
     return tuple(sorted(int(a) for a in np.argsort(-found.x)[: system.rows]))
 
 
-def _equilibrated(system: System) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """F and g in floats, each row divided by its largest entry of F."""
-    F, g = floats(system.F), np.array([float(x) for x in system.g])
-    scale = np.maximum(np.abs(F).max(axis=1), 1e-300)
-    return F / scale[:, None], g / scale
-
-
 def _corner(system: System, basis: Basis, tilt: dict[int, Fraction]) -> _Corner:
     """The basis with all its errors; Unsettled if a weight that is not proved zero may be zero."""
     zero, size = fmpq(0), len(basis)
     try:
-        found = system.tableau(basis)
+        known = system.basic(basis)
     except ZeroDivisionError:
         raise Unsettled(WEIGHT) from None
-    entries, x = found.inverse, found.x
-    h = zero if system.exact else _largest(entries, system.F_error)
-    left = 1 - size * h
-    if left <= 0:
+    if known.left <= 0:
         raise Unsettled(WIDE)
-    move = zero if system.exact else _largest(entries, system.g_error)
-    dx = zero if system.exact else (move + h * sum(map(abs, x), zero)) / left
+    x, dx = known.x, known.dx
     zeros = frozenset(i for i in range(size) if abs(x[i]) <= dx)
     rest = {a for i, a in enumerate(basis) if i not in zeros}
     void = tuple(l for l, columns in system.silent.items() if rest <= columns)
     if any(x_i < -dx for x_i in x) or (not system.exact and len(void) < len(zeros)):
         raise Unsettled(WEIGHT)
-    corner = _Corner(basis, found.rows, x, dx, zeros, void, h, left, [], zero)
+    corner = _Corner(basis, known, zeros, void, [], zero)
     parts = [(corner.column(b), to_fmpq(c)) for b, c in tilt.items()]
     z = [sum((T[i] * c for (T, _), c in parts), zero) for i in range(size)]
     dz = sum((dT * c for (_, dT), c in parts), zero)
@@ -226,8 +204,9 @@ def _leaving(corner: _Corner, entering: int, still: frozenset[int]) -> tuple[int
     up = [i for i in positive if T[i] > dT]
     if not up:
         raise Unsettled(WIDE)
-    i = min(up, key=lambda i: corner.x[i] / T[i])
-    near = [l for l in positive if l == i or not _less(corner.x, corner.dx, T, dT, i, l)]
+    x, dx = corner.known.x, corner.known.dx
+    i = min(up, key=lambda i: x[i] / T[i])
+    near = [l for l in positive if l == i or not _less(x, dx, T, dT, i, l)]
     if len(near) == 1:
         return corner.basis[i], None
     kept = [l for l in positive if l not in near] + [l for l in zeros if T[l] < 0]
@@ -261,9 +240,3 @@ def _ends(a: fmpq, error: fmpq) -> tuple[int, int]:
 def _told(x: fmpq | Number) -> Fraction:
     """The weight, or a rational near to it if it is irrational."""
     return to_fraction(x) if isinstance(x, fmpq) else x.near()
-
-
-def _largest(rows: Sequence[Row], errors: Vector) -> Scalar:
-    """The largest of the sums sum_l |M_il| error_l over the rows i."""
-    weights = [to_fmpq(e) for e in errors]
-    return max((sum((abs(m) * e for m, e in zip(row, weights, strict=True)), fmpq(0)) for row in rows), default=fmpq(0))

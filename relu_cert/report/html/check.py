@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from relu_cert.checker import recheck_command
 from relu_cert.claims import STATEMENTS, Result, Verdict
 from relu_cert.claims.optimal_set import staircase
 from relu_cert.cover.evidence import Cover
-from relu_cert.exact import sqrt_lower, sqrt_upper
+from relu_cert.exact import rational, sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_parts, free_text
-from relu_cert.global_optimum import distance
 from relu_cert.leaders.evidence import Leaders
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
 from relu_cert.report.check import CheckReport
-from relu_cert.report.html.functions import curve_figure, neurons_figure, plane_figure, scatter_figure
+from relu_cert.report.html.functions import function_figure, neurons_figure, scatter_figure
 from relu_cert.report.html.neurons import dual_figure, fan_figure, heaviest_first, neuron_name, neurons_chart, strips
 from relu_cert.report.html.optimal_set import shadow, shadow_figure, shape
 from relu_cert.report.html.page import (
     Head,
     Section,
     beside,
-    count,
     e,
     figures,
     fold,
-    of_text,
+    of_certificate,
+    of_source,
     page,
+    re_derived,
     table,
     unbroken,
     verify_section,
@@ -41,10 +38,11 @@ from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_f
 from relu_cert.report.html.view import view
 from relu_cert.report.optimal_set import optimal_set_view
 from relu_cert.report.terminal import told_once
-from relu_cert.report.text import at_least, at_most, decimal, downwards, entries, one_number, rational, short
+from relu_cert.report.text import at_least, at_most, count, decimal, downwards, entries, one_number, short
 from relu_cert.words import of_groups
 
 SYMBOLS = {Verdict.PROVED: "✓", Verdict.REFUTED: "✗", Verdict.UNDECIDED: "?"}
+OF_GROUPS = {name: of_groups(text) for name, text in STATEMENTS.items()}
 MOST_EXACT = 60  # neurons, rows and the like that are listed in full
 MOST_DIGITS = 400
 
@@ -52,7 +50,7 @@ MOST_DIGITS = 400
 def check_page(report: CheckReport) -> str:
     """The report of one run of check, as one HTML page."""
     sections = [
-        Section("verdicts", "Verdicts", (verdict_table(report.results, _statements(report)),)),
+        verdict_section(report.results, _statements(report)),
         _network(report),
         _proof(report),
         _optimal_set(report),
@@ -61,34 +59,24 @@ def check_page(report: CheckReport) -> str:
         _numbers(report),
         _verify(report),
     ]
-    return page(Path(report.source.path).name, _head(report), sections)
+    return page(report.name, _head(report), sections)
 
 
 def _statements(report: CheckReport) -> dict[str, str]:
     """What the claims say, in words that fit the problem."""
-    said = STATEMENTS
-    return {name: of_groups(text) for name, text in said.items()} if report.facts.problem.kind == "cgl" else said
+    return OF_GROUPS if report.facts.problem.kind == "cgl" else STATEMENTS
 
 
-def verdict_table(results: Sequence[Result], statements: Mapping[str, str] | None = None) -> Element:
-    """One row for each claim: verdict, what the claim says (`statements`, or those of check), and why."""
-    statements = statements or STATEMENTS
-    return verdict_rows(
-        [(r.verdict, r.claim, statements.get(r.claim, ""), r.detail, r.evidence or "") for r in results]
-    )
-
-
-def verdict_rows(rows: Sequence[tuple[Verdict, str, str, str, str]]) -> Element:
-    """The table of verdicts; each row is (verdict, claim, statement, why, evidence)."""
+def verdict_section(results: Sequence[Result], statements: Mapping[str, str] = STATEMENTS) -> Section:
+    """The verdicts, one row for each claim: verdict, what the claim says, and why."""
     body = []
-    reasons = told_once([(verdict, why) for verdict, _, _, why, _ in rows])
-    for (verdict, claim, statement, _, evidence), why in zip(rows, reasons, strict=True):
-        badge = e("span", f"{SYMBOLS[verdict]} {verdict}", cls=f"verdict {str(verdict).lower()}")
-        named = [e("strong", claim), e("span", unbroken(statement), cls="statement")]
-        by = e("span", f"by {evidence}", cls="evidence") if evidence else None
+    for r, why in zip(results, told_once(results), strict=True):
+        badge = e("span", f"{SYMBOLS[r.verdict]} {r.verdict}", cls=f"verdict {str(r.verdict).lower()}")
+        named = [e("strong", r.claim), e("span", unbroken(statements.get(r.claim, "")), cls="statement")]
+        by = e("span", f"by {r.evidence}", cls="evidence") if r.evidence else None
         body.append(e("tr", e("td", badge), e("td", named), e("td", unbroken(why), by)))
     head = e("thead", e("tr", [e("th", name, scope="col") for name in ("Verdict", "Claim", "Why")]))
-    return e("table", head, e("tbody", body), cls="verdicts")
+    return Section("verdicts", "Verdicts", (e("table", head, e("tbody", body), cls="verdicts"),))
 
 
 def _head(report: CheckReport) -> Head:
@@ -137,9 +125,7 @@ def _pattern_card(report: CheckReport) -> list[tuple[str, str, str]]:
     if problem.patterned is None:
         return []
     found = [("activation patterns", f"{len(problem.patterned.patterns):,}", "of all that there are")]
-    best = report.global_optimum
-    if best is not None and best.facts is not None:
-        away = distance(report.facts, best.facts)
+    if (away := report.distance) is not None:
         least = f"; at least {at_least(away.lower)}" if away.lower > 0 else ""
         above = at_most(max(away.upper, Fraction(0)))
         found.append(("above the global optimum", above, f"at most, over all patterns{least}"))
@@ -160,10 +146,9 @@ def _variant(facts: Facts) -> str:
 def _network(report: CheckReport) -> Section:
     facts = report.facts
     seen = view(facts, report.data)
-    names = report.data.names if report.data else ()
-    shown = [neurons_chart(facts, names)]
+    shown = [neurons_chart(facts, report.names)]
     if seen is not None:
-        whole = [plane_figure(seen), curve_figure(seen), scatter_figure(seen, optimal=facts.value.reached)]
+        whole = [function_figure(seen), scatter_figure(seen, optimal=facts.value.reached)]
         shown = [*whole, *shown, neurons_figure(seen), fan_figure(seen)]
     body = [figures(*shown)]
     if facts.problem.free:
@@ -208,13 +193,12 @@ def _optimal_set(report: CheckReport) -> Section | None:
     text = _set_sentence(facts)
     if not text:
         return None
-    names = report.data.names if report.data else ()
     drawn: list[Element | None] = []
     if (seen := shape(facts)) is not None:
         flat = shadow(seen)
         pair = set_figures(seen) or (() if flat is None else wire_figures(seen))
         graph = None if flat is None else shadow_figure(flat)
-        drawn = [beside(*pair), figures(graph, ranges_figure(seen, strips(facts, names)))]
+        drawn = [beside(*pair), figures(graph, ranges_figure(seen, strips(facts, report.names)))]
     title = "All solutions" if facts.problem.kind == "cgl" else "All optimal networks"
     return Section("optimal-set", title, (e("p", text + _listed_sentence(facts)), *drawn, _staircase(facts)))
 
@@ -248,7 +232,7 @@ def _path(report: CheckReport) -> Section | None:
     facts = report.facts
     if facts.path is None:
         return None
-    return path_section(facts.problem, facts.path.cover, facts.lambda_max, report.data.names if report.data else ())
+    return path_section(facts.problem, facts.path.cover, facts.lambda_max, report.names)
 
 
 def _set_sentence(facts: Facts) -> str:
@@ -317,14 +301,10 @@ def _numbers(report: CheckReport) -> Section:
 
 
 def _verify(report: CheckReport) -> Section:
-    data, best = report.source.path, report.global_optimum
-    rows = [of_text("certificate", str(report.certificate_path), report.certificate_text())]
-    if best is not None and best.facts is not None and best.certificate_path is not None:
-        text = replace(report, facts=best.facts, results=best.results, global_optimum=None).certificate_text()
-        rows.append(of_text("certificate, all patterns", str(best.certificate_path), text))
-    how = "An independent program reads data and certificate again and re-derives every verdict in exact arithmetic:"
-    commands = [recheck_command(name, data) for _, name, _ in rows]
-    return Section("verify", "Verify it", verify_section(how, commands, [("data", data, report.source.sha256), *rows]))
+    named = {"certificate": report, "certificate, all patterns": report.over_all}
+    written = {what: one for what, one in named.items() if isinstance(one, CheckReport)}
+    files = [of_source(report.source), *(of_certificate(what, one) for what, one in written.items())]
+    return verify_section(re_derived("every verdict"), [one.recheck for one in written.values()], files)
 
 
 def _vector(entries: Sequence[Fraction]) -> Element:

@@ -7,19 +7,18 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from relu_cert.claims import decide
 from relu_cert.data.dataset import Dataset
-from relu_cert.exact import sqrt_upper
-from relu_cert.pipeline import verdicts
+from relu_cert.exact import rational, sqrt_upper
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.report.explore import Exploration, Row
-from relu_cert.report.html.check import verdict_table
-from relu_cert.report.html.functions import curve_figure, curves_figure, plane_figure
-from relu_cert.report.html.optimal_set import MARKS, shadow, shadow_figure, shape
+from relu_cert.report.html.check import verdict_section
+from relu_cert.report.html.functions import curves_figure, function_figure, plane_figure
+from relu_cert.report.html.optimal_set import MARKS, shadow, shadow_figure, shape, starred, stars
 from relu_cert.report.html.page import (
     Head,
     Section,
     beside,
-    count,
     e,
     figures,
     page,
@@ -30,7 +29,7 @@ from relu_cert.report.html.page import (
 from relu_cert.report.html.set_figures import set_figures
 from relu_cert.report.html.svg import Frame, padded
 from relu_cert.report.html.view import Floats, View, floats, view_of
-from relu_cert.report.text import decimal, enclosed, rational, short
+from relu_cert.report.text import count, decimal, enclosed, short
 
 CLAIMS = ("optimal", "fit", "p-unique", "optimal-set", "minimal")
 MOST_VERTICES = 2000
@@ -47,17 +46,17 @@ WHAT = {
 def explore_page(found: Exploration) -> str:
     """The report of one run of explore, as one HTML page."""
     sections = [
-        Section("verdicts", "Verdicts", (verdict_table(verdicts(found.facts, CLAIMS)),)),
+        verdict_section(decide(found.facts, CLAIMS)),
         Section("networks", "Four optimal networks" if found.known else "The network found", _networks(found)),
         Section("set", "The set of all of them", _pictures(found)),
         Section("functions", "What they say", _functions(found)),
-        Section("verify", "Verify it", _verify(found)),
+        _verify(found),
     ]
     title = f"{Path(found.data.source.path).name}: optimal networks"
     return page(title, _head(found), sections)
 
 
-def _verify(found: Exploration) -> tuple[Element | None, ...]:
+def _verify(found: Exploration) -> Section:
     """The set has a certificate; the errors on other data are floats, and have none."""
     model = "--model gated " * (found.facts.problem.kind == "gated")
     what = "the set of all optimal networks" if found.known else "what is proved of the optimal networks"
@@ -136,18 +135,13 @@ def _errors(found: Exploration) -> Element | None:
     every = np.vstack([points, rows])
     x, y = padded(every[:, 0].tolist()), padded(every[:, 1].tolist())
     frame = Frame(max(0.0, x[0]), x[1], max(0.0, y[0]), y[1], height=330.0)
-    dots = [frame.dot((float(a), float(b)), 3.2, "vertex") for a, b in points]
-    marks = []
-    for i, (row, (a, b)) in enumerate(zip(found.rows, rows, strict=True)):
-        place = {"x": frame.x(float(a)), "y": frame.y(float(b)) + 5}
-        marks.append(e("text", e("title", row.name), MARKS[i], cls=f"star mid m{i}", **place))
-    named = ", ".join(f"{MARKS[i]} {row.name}" for i, row in enumerate(found.rows))
+    names = [row.name for row in found.rows]
     return frame.picture(
         "Errors of the optimal networks on other data",
-        f"The errors of {len(vertices):,} minimal networks (dots) on other data, and of {named}.",
+        f"The errors of {len(vertices):,} minimal networks (dots) on other data, and of {starred(names)}.",
         frame.axes("validation MSE", "test MSE"),
-        dots,
-        marks,
+        [frame.dot((float(a), float(b)), 3.2, "vertex") for a, b in points],
+        stars(frame, names, rows),
     )
 
 
@@ -167,7 +161,7 @@ def _functions(found: Exploration) -> tuple[Element | None, ...]:
         return ()
     first = next(iter(views.values()))
     if same_function(found):
-        picture = curve_figure(first) if first.space == "line" else plane_figure(first)
+        picture = function_figure(first)
         return (e("p", SAME) if picture is None else figures(recaptioned(picture, SAME)),)
     if first.space == "line":
         return (figures(curves_figure(views)),)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from relu_cert.report.html.page import count, e, figure, number
+from relu_cert.report.html.page import e, number
 from relu_cert.report.html.svg import (
+    WIDTH,
     Frame,
     Point,
     Polygon,
@@ -24,9 +25,12 @@ from relu_cert.report.html.svg import (
     path,
     short_name,
     ticks,
+    tint,
     told,
+    tone,
 )
 from relu_cert.report.html.view import Floats, View
+from relu_cert.report.text import count
 
 MOST_NEURONS = 60
 MOST_POINTS = 1500
@@ -38,8 +42,7 @@ def curve_figure(view: View) -> Element | None:
         return None
     x0, x1 = _range(view)
     pieces = _pieces(view, x0, x1)
-    heights = [p[1] for piece in pieces for p in piece] + [float(v) for v in view.y]
-    frame = Frame(x0, x1, *padded(heights))
+    frame = _frame(x0, x1, pieces, *map(float, view.y))
     kinks = [x for x in _kinks(view) if x0 < x < x1]
     where = "its gates switch" if view.gated else "it bends"
     text = "The function of the network and the data; short lines are residuals."
@@ -48,7 +51,7 @@ def curve_figure(view: View) -> Element | None:
         text + (f" Dashed: {count(len(kinks), 'place')} where {where}." if kinks else ""),
         frame.axes(view.names[0], view.target),
         [frame.upwards(x, "kink") for x in kinks],
-        _residuals(frame, view),
+        [frame.line([(float(x[0]), target), (float(x[0]), fit)], "residual") for _, x, target, fit in _rows(view)],
         [frame.line(piece, "curve") for piece in pieces],
         _points(frame, view),
     )
@@ -60,21 +63,17 @@ def curves_figure(views: Mapping[str, View]) -> Element | None:
     if first is None or first.space != "line":
         return None
     x0, x1 = _range(first)
-    drawn = {name: _pieces(view, x0, x1) for name, view in views.items()}
-    heights = [p[1] for pieces in drawn.values() for piece in pieces for p in piece] + [float(v) for v in first.y]
-    frame = Frame(x0, x1, *padded(heights))
-    lines = []
-    for i, (name, pieces) in enumerate(drawn.items()):
-        d = "".join(frame.path(piece) for piece in pieces)
-        lines.append(e("path", told(name), d=d, cls=f"way m{i}"))
-        y = frame.top + 14 + 16 * i
-        lines.append(e("path", d=f"M{frame.left + 10} {y - 4}h20", cls=f"way m{i}"))
-        lines.append(e("text", name, x=frame.left + 36, y=y, cls="label"))
+    drawn = [_pieces(view, x0, x1) for view in views.values()]
+    frame = _frame(x0, x1, (piece for pieces in drawn for piece in pieces), *map(float, first.y))
+    classes = [f"way m{i}" for i in range(len(drawn))]
+    paths = ["".join(frame.path(piece) for piece in pieces) for pieces in drawn]
+    lines = [e("path", told(name), d=d, cls=cls) for name, d, cls in zip(views, paths, classes, strict=True)]
     return frame.picture(
         "The functions of several optimal networks",
         "Optimal networks: equal at the training data (circles: targets), different elsewhere.",
         frame.axes(first.names[0], first.target),
         lines,
+        frame.legend(frame.left + 10, views, classes),
         _points(frame, first),
     )
 
@@ -85,7 +84,7 @@ def neurons_figure(view: View) -> Element | None:
         return None
     x0, x1 = _range(view)
     drawn = [(_pieces(_only(view, i), x0, x1), _sign(view, i)) for i in range(len(view.gates))]
-    frame = Frame(x0, x1, *padded([0.0, *(p[1] for pieces, _ in drawn for piece in pieces for p in piece)]))
+    frame = _frame(x0, x1, (piece for pieces, _ in drawn for piece in pieces), 0.0)
     return frame.picture(
         "The neurons of the network",
         f"The outputs of {count(len(drawn), 'neuron')} one by one; their sum is the function.",
@@ -94,8 +93,25 @@ def neurons_figure(view: View) -> Element | None:
     )
 
 
-def _range(view: View) -> tuple[float, float]:
-    return padded([*map(float, view.inputs()[:, 0]), *([] if view.bias else [0.0])], 0.1)
+def function_figure(view: View) -> Element | None:
+    """The curve for one feature, the map for two."""
+    return curve_figure(view) if view.space == "line" else plane_figure(view)
+
+
+def _range(view: View, column: int = 0, share: float = 0.1) -> tuple[float, float]:
+    """What is shown of a feature: the data, and without a bias zero, where all neurons bend."""
+    return padded([*map(float, view.inputs()[:, column]), *([] if view.bias else [0.0])], share)
+
+
+def _frame(x0: float, x1: float, pieces: Iterable[Sequence[Point]], *more: float) -> Frame:
+    """A frame that holds graphs and further heights."""
+    return Frame(x0, x1, *padded([*more, *(p[1] for piece in pieces for p in piece)]))
+
+
+def _rows(view: View) -> Iterator[tuple[int, Floats, float, float]]:
+    """The first rows of the data, numbered from 1: inputs, target and fit."""
+    for k, x in enumerate(view.inputs()[:MOST_POINTS]):
+        yield k + 1, x, float(view.y[k]), float(view.fit[k])
 
 
 def _kinks(view: View) -> list[float]:
@@ -125,22 +141,14 @@ def _only(view: View, i: int) -> View:
 
 
 def _sign(view: View, i: int) -> str:
-    return "plus" if view.gated or float(view.slopes[i] @ view.gates[i]) > 0 else "minus"
-
-
-def _residuals(frame: Frame, view: View) -> list[Element]:
-    x = view.inputs()[:MOST_POINTS, 0]
-    rows = zip(x, view.y, view.fit, strict=False)
-    return [frame.line([(float(a), float(t)), (float(a), float(f))], "residual") for a, t, f in rows]
+    return tone(1.0 if view.gated else float(view.slopes[i] @ view.gates[i]))
 
 
 def _points(frame: Frame, view: View) -> list[Element]:
-    found = []
-    for k in range(min(len(view.y), MOST_POINTS)):
-        x, target, fitted = float(view.Z[k, 0]), float(view.y[k]), float(view.fit[k])
-        title = f"row {k + 1}: {x:.6g}, target {target:.6g}, fit {fitted:.6g}"
-        found.append(frame.dot((x, target), 4.5, "target", title))
-    return found
+    return [
+        frame.dot((float(x[0]), target), 4.5, "target", f"row {k}: {x[0]:.6g}, target {target:.6g}, fit {fit:.6g}")
+        for k, x, target, fit in _rows(view)
+    ]
 
 
 def scatter_figure(view: View, *, optimal: bool) -> Element | None:
@@ -149,17 +157,16 @@ def scatter_figure(view: View, *, optimal: bool) -> Element | None:
         return None
     low, high = padded([*map(float, view.y), *map(float, view.fit)])
     frame = Frame(low, high, low, high, height=400.0)
-    dots = []
-    for k in range(min(len(view.y), MOST_POINTS)):
-        title = f"row {k + 1}: target {view.y[k]:.6g}, fit {view.fit[k]:.6g}"
-        dots.append(frame.dot((float(view.y[k]), float(view.fit[k])), 4.5, "target", title))
     return frame.picture(
         "Target against fit",
         f"The fit of {'every optimal network' if optimal else 'the network found'} against the target. On the dashed "
         "line they are equal.",
         frame.axes(f"target: {view.target}", "fit"),
         frame.line([(low, low), (high, high)], "kink"),
-        dots,
+        [
+            frame.dot((target, fit), 4.5, "target", f"row {k}: target {target:.6g}, fit {fit:.6g}")
+            for k, _, target, fit in _rows(view)
+        ],
     )
 
 
@@ -181,8 +188,21 @@ class _Box:
     def corners(self, polygon: Polygon) -> list[Point]:
         """The places of a polygon of the unit square on the drawing."""
         f = self.frame
-        wide, high = f.width - f.left - f.right, f.height - f.top - f.bottom
-        return [(f.left + wide * float(s), f.height - f.bottom - high * float(t)) for s, t in polygon]
+        return [(f.left + self.wide * float(s), f.floor - self.high * float(t)) for s, t in polygon]
+
+    def outline(self, polygons: Iterable[Polygon]) -> str:
+        """The d of a path around polygons of the unit square."""
+        return "".join(path(self.corners(polygon), closed=True) for polygon in polygons)
+
+    @property
+    def wide(self) -> float:
+        """The width of the unit square on the drawing."""
+        return self.frame.wall - self.frame.left
+
+    @property
+    def high(self) -> float:
+        """Its height."""
+        return self.frame.floor - self.frame.top
 
 
 def plane_figure(view: View) -> Element | None:
@@ -193,29 +213,26 @@ def plane_figure(view: View) -> Element | None:
     pieces = [(polygon, *_affine(box, polygon)) for polygon in cells(box.gates, box.gate_constants)]
     heights = [float(v) for polygon, a, c in pieces for v in polygon @ a + c]
     scale = _Scale.of(heights, [float(v) for v in view.y])
-    svg = drawing(
-        box.frame.width,
-        box.frame.height,
-        "The data, the regions of the network and its value",
-        _bands(box, pieces, scale),
-        box.frame.axes(view.names[0], view.names[1]),
-        e("g", _borders(box, pieces), cls="regions"),
-        _lines(box, view),
-        _coloured_points(box.frame, view, scale),
-    )
     lines = count(len(view.gates), "gate" if view.gated else "neuron")
     text = f"The function of the network: linear on each of the {count(len(pieces), 'region')} that its {lines} cut. "
     caption = (text if len(view.gates) else "The zero network. ") + (
         f"A point's fill is its target “{short_name(view.target, 40)}”, on the scale below; around it is what the "
         "network says there."
     )
-    return figure(svg, caption, scale.bar(box.frame.left))
+    return box.frame.picture(
+        "The data, the regions of the network and its value",
+        caption,
+        _bands(box, pieces, scale),
+        box.frame.axes(view.names[0], view.names[1]),
+        e("g", e("path", d=box.outline(polygon for polygon, _, _ in pieces)), cls="regions"),
+        _lines(box, view),
+        _coloured_points(box.frame, view, scale),
+        below=[scale.bar(box.frame.left)],
+    )
 
 
 def _box(view: View) -> _Box:
-    X = view.inputs()
-    x0, x1 = padded([*map(float, X[:, 0]), *([] if view.bias else [0.0])], 0.18)
-    y0, y1 = padded([*map(float, X[:, 1]), *([] if view.bias else [0.0])], 0.18)
+    (x0, x1), (y0, y1) = (_range(view, column, 0.18) for column in (0, 1))
     frame = Frame(x0, x1, y0, y1, height=400.0)
     low, size = np.array([x0, y0]), np.array([x1 - x0, y1 - y0])
     lengths = np.linalg.norm(view.gates, axis=1, keepdims=True)
@@ -249,10 +266,9 @@ class _Scale:
         levels = [*([inner[0] - step] * (low < inner[0])), *inner, *([inner[-1] + step] * (high > inner[-1]))]
         return cls(tuple(levels), max(abs(low), abs(high)))
 
-    def tint(self, value: float) -> tuple[str, float]:
-        """The colour class and opacity of a value."""
-        share = min(1.0, abs(value) / self.reach) if self.reach else 0.0
-        return ("warm" if value >= 0 else "cold"), round(0.04 + 0.81 * share, 3)
+    def tint(self, value: float, also: str = "") -> dict[str, str]:
+        """The attributes of what is filled by a value."""
+        return tint(value, 0.04 + 0.81 * (min(1.0, abs(value) / self.reach) if self.reach else 0.0), also)
 
     def bands(self) -> list[tuple[float, float]]:
         """Neighbouring levels."""
@@ -261,14 +277,11 @@ class _Scale:
     def bar(self, left: float) -> Element:
         """The scale as a strip of tints."""
         found = self.bands()
-        width, right = 460.0, 24.0
-        each = (width - left - right) / len(found)
-        marks = []
-        for i, (low, high) in enumerate(found):
-            cls, opacity = self.tint((low + high) / 2)
-            marks.append(
-                e("rect", x=left + i * each, y=2.0, width=each, height=10.0, cls=cls, fill_opacity=str(opacity))
-            )
+        each = (WIDTH - left - 24.0) / len(found)
+        marks = [
+            e("rect", x=left + i * each, y=2.0, width=each, height=10.0, **self.tint((low + high) / 2))
+            for i, (low, high) in enumerate(found)
+        ]
         texts = labelled(self.levels)
         skip = 1 + len(texts) // 9
         zero = min(range(len(texts)), key=lambda i: abs(texts[i][0]))
@@ -277,7 +290,7 @@ class _Scale:
             for i, (_, text) in enumerate(texts)
             if (i - zero) % skip == 0
         ]
-        return drawing(width, 30.0, "The scale of the tints", marks, names)
+        return drawing(30.0, "The scale of the tints", marks, names)
 
 
 def _bands(box: _Box, pieces: list[tuple[Polygon, Floats, float]], scale: _Scale) -> list[Element]:
@@ -285,9 +298,7 @@ def _bands(box: _Box, pieces: list[tuple[Polygon, Floats, float]], scale: _Scale
     for low, high in scale.bands():
         parts = [part for polygon, a, c in pieces if (part := _part(polygon, a, c, low, high)) is not None]
         if parts:
-            cls, opacity = scale.tint((low + high) / 2)
-            d = "".join(path(box.corners(part), closed=True) for part in parts)
-            found.append(e("path", d=d, cls=cls, fill_opacity=str(opacity)))
+            found.append(e("path", d=box.outline(parts), **scale.tint((low + high) / 2)))
     return found
 
 
@@ -297,10 +308,6 @@ def _part(polygon: Polygon, a: Floats, c: float, low: float, high: float) -> Pol
     if np.ptp(heights) <= 1e-9 * (high - low):
         return polygon if low <= round(float(heights[0]) / (high - low), 9) * (high - low) < high else None
     return band(polygon, a, c, low, high)
-
-
-def _borders(box: _Box, pieces: list[tuple[Polygon, Floats, float]]) -> list[Element]:
-    return [e("path", d="".join(path(box.corners(polygon), closed=True) for polygon, _, _ in pieces))]
 
 
 def _lines(box: _Box, view: View) -> list[Element]:
@@ -329,10 +336,8 @@ def _teeth(box: _Box, normal: Floats, constant: float, a: Point, b: Point) -> st
         return "M0 0"
     along = ((b[0] - a[0]) / length, (b[1] - a[1]) / length)
     across = (-along[1], along[0])
-    f = box.frame
-    wide, high = f.width - f.left - f.right, f.height - f.top - f.bottom
     # a step on the drawing is (dx / wide, -dy / high) on the unit square
-    if normal[0] * across[0] / wide - normal[1] * across[1] / high < 0:
+    if normal[0] * across[0] / box.wide - normal[1] * across[1] / box.high < 0:
         across = (-across[0], -across[1])
     places = [length * (i + 0.5) / max(1, int(length // 22)) for i in range(max(1, int(length // 22)))]
     feet = [(a[0] + along[0] * s, a[1] + along[1] * s) for s in places]
@@ -341,13 +346,8 @@ def _teeth(box: _Box, normal: Floats, constant: float, a: Point, b: Point) -> st
 
 def _coloured_points(frame: Frame, view: View, scale: _Scale) -> list[Element]:
     found = []
-    for k, (x, target, fitted) in enumerate(zip(view.inputs(), view.y, view.fit, strict=True)):
-        if k >= MOST_POINTS:
-            break
+    for k, x, target, fit in _rows(view):
         at = frame.at((float(x[0]), float(x[1])))
-        cls, opacity = scale.tint(float(target))
-        title = f"row {k + 1}: ({x[0]:.6g}, {x[1]:.6g}), target {target:.6g}, fit {fitted:.6g}"
-        ring = dot(at, 6.0, f"{cls} ring", title)
-        ring.set("fill-opacity", str(opacity))
-        found += [dot(at, 6.0, "dot"), ring]
+        title = f"row {k}: ({x[0]:.6g}, {x[1]:.6g}), target {target:.6g}, fit {fit:.6g}"
+        found += [dot(at, 6.0, "dot"), dot(at, 6.0, title=title, **scale.tint(target, "ring"))]
     return found

@@ -10,24 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
-from relu_cert.claims import STATEMENTS
-from relu_cert.exact import sqrt_upper
+from relu_cert.exact import rational, sqrt_upper
 from relu_cert.free.terms import free_parts, free_text
-from relu_cert.network.claims import STATEMENTS as OF_NETWORKS
+from relu_cert.network.claims import STATEMENTS
 from relu_cert.network.compare import network_facts
 from relu_cert.prove.facts import Facts
-from relu_cert.report.html.check import free_sentence, verdict_table
-from relu_cert.report.html.functions import curve_figure, plane_figure
+from relu_cert.report.html.check import OF_GROUPS, free_sentence, verdict_section
+from relu_cert.report.html.functions import function_figure
 from relu_cert.report.html.neurons import neurons_chart
 from relu_cert.report.html.page import (
     Head,
     Section,
-    count,
     e,
     figures,
     fold,
-    of_data,
-    of_text,
+    of_certificate,
+    of_source,
     page,
     table,
     verify_section,
@@ -35,24 +33,23 @@ from relu_cert.report.html.page import (
 from relu_cert.report.html.svg import Decades, picture
 from relu_cert.report.html.view import view
 from relu_cert.report.network import NetworkReport
-from relu_cert.report.text import at_least, at_most, decimal, entries, one_number, rational, scientific, short, upwards
-from relu_cert.words import of_groups
+from relu_cert.report.text import at_least, at_most, count, decimal, entries, one_number, scientific, short, upwards
 
 MOST_NEURONS = 60
 DECADES = 12  # what is nearer to the optimum than so many powers of ten below the farthest has no bar
 ROW = 26.0
 
 
-def network_page(report: NetworkReport, certificate_text: str) -> str:
+def network_page(report: NetworkReport) -> str:
     """The report of one run of network, as one HTML page."""
     other = _best(report, "an optimal one", "the best one found")
     sections = [
-        Section("verdicts", "Verdicts", (verdict_table(report.results, OF_NETWORKS),)),
+        verdict_section(report.results, STATEMENTS),
         Section("objective", "How far from the optimum", _objective(report)),
         Section("networks", f"The trained network and {other}", _networks(report)),
         Section("neurons", "Neuron by neuron", (_neurons(report),)),
         Section("numbers", "Exact numbers", (_numbers(report),)),
-        Section("verify", "Verify it", _verify(report, certificate_text)),
+        _verify(report),
     ]
     name = Path(report.trained.origin.path).name or report.trained.origin.format
     return page(name, _head(report), sections)
@@ -60,11 +57,11 @@ def network_page(report: NetworkReport, certificate_text: str) -> str:
 
 def _head(report: NetworkReport) -> Head:
     data, found = report.data, report.comparison.examination
-    best = report.comparison.facts.value
+    best = report.facts.value
     bias = ", the last one the bias" if data.source.bias else ""
     free = f", {free_text(report.conversion.free)} free of penalty" if report.conversion.free else ""
     text = (
-        f"A trained network of {count(report.trained.m, 'neuron')} on {Path(data.source.path).name} "
+        f"A trained network of {count(report.trained.m, 'neuron')} on {report.name} "
         f"({count(data.n, 'point')}, {count(data.d, 'feature')}{bias}){free}, compared with the global optimum."
     )
     shown = [
@@ -78,12 +75,12 @@ def _head(report: NetworkReport) -> Head:
 
 def _best(report: NetworkReport, proved: str, found: str) -> str:
     """What the best network that is known may be called: optimal where that is proved."""
-    return proved if report.comparison.facts.value.reached else found
+    return proved if report.facts.value.reached else found
 
 
 def _over(report: NetworkReport) -> str:
     """What the optimum is over."""
-    return "over networks of any width" if report.comparison.facts.problem.unlisted else "over all patterns"
+    return "over networks of any width" if report.facts.problem.unlisted else "over all patterns"
 
 
 def _objective(report: NetworkReport) -> tuple[Element | None, ...]:
@@ -95,8 +92,8 @@ def _objective(report: NetworkReport) -> tuple[Element | None, ...]:
     ]
     if comparison.own is not None:
         rows.append(("best over its own patterns", comparison.own.value.upper))
-    rows.append((f"{_best(report, 'best', 'best one found')} {_over(report)}", comparison.facts.value.upper))
-    lower = comparison.facts.value.lower
+    rows.append((f"{_best(report, 'best', 'best one found')} {_over(report)}", report.facts.value.upper))
+    lower = report.facts.value.lower
     away = [(name, value - lower) for name, value in rows[:-1]]
     cells = [(name, upwards(value, 15), at_most(max(value - lower, Fraction(0)))) for name, value in rows]
     header = ("network", "objective, rounded up", "above the optimum by at most")
@@ -136,7 +133,7 @@ def _exponent(x: Fraction) -> float:
 
 
 def _networks(report: NetworkReport) -> tuple[Element, ...]:
-    found, best = report.comparison.examination, report.comparison.facts
+    found, best = report.comparison.examination, report.facts
     given = network_facts(best, found.neurons, best.value.gap)
     parts = [figures(*_pictures(given, report)), figures(*_pictures(best, report))]
     names = ("As trained (balanced)", _best(report, "The optimal network that was found", "The best network found"))
@@ -155,7 +152,7 @@ def _networks(report: NetworkReport) -> tuple[Element, ...]:
 def _pictures(facts: Facts, report: NetworkReport) -> list[Element | None]:
     seen = view(facts, report.data)
     chart = neurons_chart(facts, report.data.names)
-    return [chart] if seen is None else [plane_figure(seen), curve_figure(seen), chart]
+    return [chart] if seen is None else [function_figure(seen), chart]
 
 
 def _neurons(report: NetworkReport) -> Element:
@@ -176,7 +173,7 @@ def _neurons(report: NetworkReport) -> Element:
 
 
 def _numbers(report: NetworkReport) -> Element:
-    found, best = report.comparison.examination, report.comparison.facts.value
+    found, best = report.comparison.examination, report.facts.value
     rows = [
         ("λ", rational(found.lam)),
         ("objective as trained", rational(found.J)),
@@ -188,12 +185,12 @@ def _numbers(report: NetworkReport) -> Element:
     return fold("Values", table((), rows, "exact"))
 
 
-def _verify(report: NetworkReport, certificate_text: str) -> tuple[Element | None, ...]:
-    certificate, origin = str(report.certificate_path), report.trained.origin
+def _verify(report: NetworkReport) -> Section:
+    origin = report.trained.origin
     network = ("network", origin.path or origin.format, origin.sha256)
     how = "An independent program re-derives the optimum and the network's distance from it in exact arithmetic:"
-    rows = [of_data(report.data), of_text("certificate", certificate, certificate_text), network]
-    return verify_section(how, [report.recheck], rows)
+    files = [of_source(report.source), of_certificate("certificate", report), network]
+    return verify_section(how, [report.recheck], files)
 
 
 if TYPE_CHECKING:
@@ -213,16 +210,15 @@ def solution_page(found: CertifiedSolution, commands: Sequence[str] = ()) -> str
         ("above the optimum", at_most(found.distance.upper), f"at most; at least {at_least(found.distance.lower)}"),
         ("λ", short(found.facts.lam, 14), "of the plain problem"),
     ]
-    statements = {"solution-optimal": GIVEN} | {name: of_groups(text) for name, text in STATEMENTS.items()}
     cells = [(str(b), given, best, away) for b, given, best, away in rows[:MOST_ROWS]]
     more = f" The first {MOST_ROWS} of {len(rows)}." if len(rows) > MOST_ROWS else ""
     text = f"Groups with a coefficient that is not 0, in the given or in the optimal solution.{more}"
     compared = table(("group", "given", "optimal", "largest difference"), cells, "compact")
     how = "An independent program re-derives the objectives of these and of the best coefficients in exact arithmetic:"
     sections = [
-        Section("verdicts", "Verdicts", (verdict_table(list(found.claims.values()), statements),)),
+        verdict_section(list(found.claims.values()), {"solution-optimal": GIVEN} | OF_GROUPS),
         Section("coefficients", "Coefficients", (e("p", text), compared)),
-        Section("verify", "Verify it", verify_section(how, commands, ()) if commands else ()),
+        verify_section(how, commands, ()) if commands else None,
     ]
     lead += "the coefficients that a solver found, compared with the optimum."
     return page("The given coefficients", Head(found.headline, lead, shown), sections)

@@ -11,7 +11,7 @@ import numpy as np
 
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.html.page import e, number
-from relu_cert.report.html.svg import WIDTH, Frame, Point, padded, path, picture, short_name, told
+from relu_cert.report.html.svg import WIDTH, Frame, Point, padded, path, picture, short_name, tint, told, tone
 from relu_cert.report.html.view import View
 from relu_cert.report.optimal_set import TiedNeuron
 from relu_cert.report.text import decimal
@@ -58,11 +58,9 @@ class Strips:
         largest = max((abs(value) for value in shown), default=0.0) or 1.0
         found = []
         for j, value in enumerate(shown):
-            opacity = str(round(0.06 + 0.84 * abs(value) / largest, 3))
-            cls = "warm tile" if value >= 0 else "cold tile"
             place = {"x": self.x + j * self.cell, "y": y + 1, "width": self.cell - 1, "height": height - 3}
             title = told(f"{self.names[j]}: {value / largest:.4g}")
-            found.append(e("rect", title, cls=cls, fill_opacity=opacity, **place))
+            found.append(e("rect", title, **tint(value, 0.06 + 0.84 * abs(value) / largest, "tile"), **place))
         return found
 
 
@@ -81,10 +79,10 @@ def neurons_chart(facts: Facts, names: Sequence[str]) -> Element | None:
     rows = []
     for i, neuron in enumerate(neurons[:MOST_NEURONS]):
         y, length = tiles.top + i * ROW, max(1.0, room * float(neuron.norm / neurons[0].norm))
-        sign, largest = "plus" if neuron.sign > 0 else "minus", max(abs(x) for x in neuron.w)
+        largest = max(abs(x) for x in neuron.w)
         rows += [
             e("text", neuron_name(facts, i, neuron), x=left - 6, y=y + 15, cls="tick end"),
-            e("rect", x=left, y=y + 3, width=length, height=ROW - 7, rx=2.0, cls=f"bar {sign}"),
+            e("rect", x=left, y=y + 3, width=length, height=ROW - 7, rx=2.0, cls=f"bar {tone(neuron.sign)}"),
             e("text", decimal(neuron.norm, 4), x=left + length + 5, y=y + 15, cls="tick"),
             *tiles.row([float(x / largest) for x in neuron.w], y, ROW),
         ]
@@ -123,15 +121,14 @@ def dual_figure(view: View, tied: Sequence[TiedNeuron] = ()) -> Element | None:
     angles = sorted({*(-pi + tau * i / SAMPLES for i in range(SAMPLES + 1)), *borders})
     heights = [_height(view, a) for a in angles]
     frame = Frame(-180.0, 180.0, *padded([-view.lam, view.lam, *heights], 0.12))
+    marks = [(one.direction, float(one.sign), 8.0, "ring", "{}: a neuron that ties") for one in tied]
+    pairs = zip(view.gates, view.slopes, strict=True)
+    marks += [(gate, float(gate @ slope), 5.0, "mark", "neuron at {}") for gate, slope in pairs]
     dots = []
-    for one in tied:
-        a = atan2(float(one.direction[1]), float(one.direction[0]))
-        place, cls = (a * 180 / pi, _height(view, a)), f"ring {'plus' if one.sign > 0 else 'minus'}"
-        dots.append(frame.dot(place, 8.0, cls, f"{place[0]:.4g}°: a neuron that ties"))
-    for gate, slope in zip(view.gates, view.slopes, strict=True):
-        a = atan2(float(gate[1]), float(gate[0]))
-        place, cls = (a * 180 / pi, _height(view, a)), f"mark {'plus' if float(gate @ slope) > 0 else 'minus'}"
-        dots.append(frame.dot(place, 5.0, cls, f"neuron at {place[0]:.4g}°"))
+    for direction, sign, radius, kind, title in marks:
+        a = atan2(float(direction[1]), float(direction[0]))
+        place = (a * 180 / pi, _height(view, a))
+        dots.append(frame.dot(place, radius, f"{kind} {tone(sign)}", title.format(f"{place[0]:.4g}°")))
     limits = [(view.lam, "λ", -6.0), (-view.lam, "−λ", 15.0)]
     caption = (
         "Why no network does better: the dual point θ, over all directions u of a neuron, stays between −λ and λ. "
@@ -150,7 +147,7 @@ def dual_figure(view: View, tied: Sequence[TiedNeuron] = ()) -> Element | None:
         ),
         [frame.upwards(b * 180 / pi, "cell") for b in borders],
         [frame.line([(-180.0, v), (180.0, v)], "limit") for v, _, _ in limits],
-        [e("text", t, x=frame.width - 16, y=frame.y(v) + up, cls="label end") for v, t, up in limits],
+        [e("text", t, x=WIDTH - 16, y=frame.y(v) + up, cls="label end") for v, t, up in limits],
         frame.line(((a * 180 / pi, h) for a, h in zip(angles, heights, strict=True)), "curve"),
         dots,
     )
@@ -177,7 +174,7 @@ def fan_figure(view: View) -> Element | None:
     arrows = []
     for gate, slope, length in sorted(zip(view.gates, view.slopes, lengths, strict=True), key=lambda t: -t[2]):
         a = atan2(float(gate[1]), float(gate[0]))
-        sign = "plus" if view.gated or float(gate @ slope) > 0 else "minus"
+        sign = tone(1.0 if view.gated else float(gate @ slope))
         (x, y), (dx, dy) = at(a, 0.15 + 0.85 * float(length) / largest), (cos(a), -sin(a))
         neck = (x - 9 * dx, y - 9 * dy)
         head = [(x, y), (neck[0] - 4.5 * dy, neck[1] + 4.5 * dx), (neck[0] + 4.5 * dy, neck[1] - 4.5 * dx)]

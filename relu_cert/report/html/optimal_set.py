@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
@@ -10,10 +10,11 @@ import numpy as np
 
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.html.neurons import heaviest_first
-from relu_cert.report.html.page import count, e
-from relu_cert.report.html.svg import WIDTH, Frame, Point, dot, picture
+from relu_cert.report.html.page import e
+from relu_cert.report.html.svg import WIDTH, Frame, Point, dot, tone
 from relu_cert.report.html.view import Floats, drawable, floats
 from relu_cert.report.optimal_set import TiedNeuron, optimal_set_view
+from relu_cert.report.text import count
 
 PARALLEL = 1 - 1e-9  # the cosine of directions that are one
 
@@ -99,7 +100,7 @@ def _sign(facts: Facts, neuron: ExactNeuron | TiedNeuron) -> str:
     """Its colour; a block of a network over some patterns knows its sign."""
     patterned = facts.problem.patterned
     sign = neuron.sign if patterned is None or neuron.block is None else patterned.sign(neuron.block)
-    return "plus" if sign > 0 else "minus"
+    return tone(sign)
 
 
 MOST_VERTICES = 600
@@ -159,13 +160,12 @@ def shadow_figure(seen: Shadow, marked: Mapping[str, Floats] | None = None) -> E
         dots.append(dot((x, y), radius, kind, f"a minimal network of width {width}"))
         if numbered:
             dots.append(e("text", str(width), x=x, y=y + 4, cls=f"inside mid{' least' * (width == least)}"))
-    return picture(
-        frame.height,
+    return frame.picture(
         "The vertex graph of the optimal set",
         _caption(shown, numbered, marks),
         [e("path", d=_segment(at[a], at[b]), cls="edge") for a, b in shown.edges],
         dots,
-        _marks(frame, marks, extra),
+        stars(frame, marks, extra),
     )
 
 
@@ -190,13 +190,19 @@ def _nearest(places: Sequence[Point]) -> float:
     return float(far.min())
 
 
-def _marks(frame: Frame, marks: Mapping[str, Floats], places: Floats) -> list[Element]:
+def stars(frame: Frame, names: Iterable[str], places: Floats) -> list[Element]:
+    """Networks that have a mark of their own."""
     found = []
-    for i, (name, (px, py)) in enumerate(zip(marks, places, strict=True)):
+    for i, (name, (px, py)) in enumerate(zip(names, places, strict=True)):
         x, y = frame.at((float(px), float(py)))
         kind = i % len(MARKS)
         found.append(e("text", e("title", name), MARKS[kind], x=x, y=y + 5, cls=f"star mid m{kind}"))
     return found
+
+
+def starred(names: Iterable[str]) -> str:
+    """The names of these networks, each after its mark."""
+    return ", ".join(f"{MARKS[i % len(MARKS)]} {name}" for i, name in enumerate(names))
 
 
 def _segment(a: Point, b: Point) -> str:
@@ -213,5 +219,4 @@ def _caption(seen: Shape, numbered: bool, marks: Mapping[str, Floats]) -> str:
     else:
         text += " The number is the width;" if numbered else ""
         text += f" {'f' if numbered else 'F'}illed: the narrowest, of width {widths[0]}."
-    named = ", ".join(f"{MARKS[i % len(MARKS)]} {name}" for i, name in enumerate(marks))
-    return text + (f" {named}." if named else "")
+    return text + (f" {starred(marks)}." if marks else "")

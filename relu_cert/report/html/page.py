@@ -18,8 +18,9 @@ from xml.etree.ElementTree import Element, tostring
 
 from relu_cert import __version__
 from relu_cert.checker import recheck_command
-from relu_cert.data.dataset import Dataset
-from relu_cert.report.text import count as count
+from relu_cert.data.dataset import Dataset, Source
+from relu_cert.files import stem
+from relu_cert.report.shown import Report
 
 _SMALL = re.compile(r"(\d+(?:\.\d+)?e-\d+|--[a-z-]+)")
 Child = Element | str | None
@@ -155,27 +156,22 @@ def unbroken(text: str) -> list[Child]:
 
 def cards(rows: Sequence[tuple[str, str, str]]) -> Element:
     """Numbers, each as (name, number, note)."""
-    return e(
-        "dl", [e("div", e("dt", a), e("dd", b), e("dd", unbroken(c), cls="note")) for a, b, c in rows], cls="cards"
-    )
+    return _terms("cards", [(name, shown, unbroken(note)) for name, shown, note in rows])
 
 
 def files(rows: Sequence[tuple[str, str, str]]) -> Element:
     """The files that a page speaks of, each as (what, name, sha256)."""
-    shown = [
-        e("div", e("dt", what), e("dd", name), e("dd", e("code", digest), cls="note")) for what, name, digest in rows
-    ]
-    return e("dl", shown, cls="files")
+    return _terms("files", [(what, name, [e("code", digest)]) for what, name, digest in rows])
+
+
+def _terms(cls: str, rows: Iterable[tuple[str, str, list[Child]]]) -> Element:
+    """A list of names, what they are, and a note."""
+    return e("dl", [e("div", e("dt", a), e("dd", b), e("dd", note, cls="note")) for a, b, note in rows], cls=cls)
 
 
 def fold(summary: str, *content: Element) -> Element:
     """Content that is shown when it is asked for."""
     return e("details", e("summary", summary), *content)
-
-
-def figure(drawing: Element, caption: str, *more: Element) -> Element:
-    """A picture with its sentence."""
-    return e("figure", drawing, *more, e("figcaption", caption))
 
 
 def recaptioned(picture: Element, caption: str) -> Element:
@@ -218,31 +214,32 @@ def data_arguments(data: Dataset) -> str:
     return " ".join(options)
 
 
-def certificate_name(source: str) -> str:
-    """The name under which `check` writes the certificate of a file."""
-    return Path(source).name.removesuffix(".gz").rsplit(".", 1)[0] + ".cert.json"
-
-
-def reproduced(how: str, data: Dataset, options: str) -> tuple[Element | None, ...]:
+def reproduced(how: str, data: Dataset, options: str) -> Section:
     """The command that makes a certificate of what a page rests on, and the one that checks it."""
     source = data.source.path
     lines = [
         f"python -m relu_cert check {data_arguments(data)} {options}",
-        recheck_command(certificate_name(source), source),
+        recheck_command(f"{stem(Path(source))}.cert.json", source),
     ]
-    return verify_section(how, lines, [of_data(data)])
+    return verify_section(how, lines, [of_source(data.source)])
 
 
-def of_data(data: Dataset) -> tuple[str, str, str]:
+def of_source(source: Source) -> tuple[str, str, str]:
     """The data among the files of a page."""
-    return "data", data.source.path, data.source.sha256
+    return "data", source.path, source.sha256
 
 
-def of_text(what: str, name: str, text: str) -> tuple[str, str, str]:
-    """A file that holds a text among the files of a page."""
-    return what, name, hashlib.sha256(text.encode()).hexdigest()
+def of_certificate(what: str, report: Report) -> tuple[str, str, str]:
+    """A certificate among the files of a page."""
+    return what, str(report.certificate_path), hashlib.sha256(report.certificate_text.encode()).hexdigest()
 
 
-def verify_section(how: str, lines: Sequence[str], rows: Sequence[tuple[str, str, str]]) -> tuple[Element | None, ...]:
-    """A sentence, the commands, and the files, each as (what, name, sha256)."""
-    return e("p", how), e("pre", e("code", "\n".join(lines))), files(rows) if rows else None
+def re_derived(what: str) -> str:
+    """What the checker does."""
+    return f"An independent program reads data and certificate again and re-derives {what} in exact arithmetic:"
+
+
+def verify_section(how: str, lines: Sequence[str], rows: Sequence[tuple[str, str, str]]) -> Section:
+    """How everything is checked again: a sentence, the commands, and the files, each as (what, name, sha256)."""
+    body = e("p", how), e("pre", e("code", "\n".join(lines))), files(rows) if rows else None
+    return Section("verify", "Verify it", body)

@@ -5,29 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import log10
-from pathlib import Path
 from xml.etree.ElementTree import Element, tostring
 
-from relu_cert.checker import recheck_command
-from relu_cert.claims.claim import Result
 from relu_cert.data.dataset import Dataset
-from relu_cert.exact import sqrt_upper
-from relu_cert.path.curve import samples
+from relu_cert.exact import rational, sqrt_upper
+from relu_cert.path.breakpoints import Breakpoint
+from relu_cert.path.curve import Sample, samples
 from relu_cert.path.one_neuron import NeuronBranch, NeuronPath
 from relu_cert.path.pieces import PathPieces
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.report.headline import of_one_neuron, proved_share
-from relu_cert.report.html.check import verdict_table
+from relu_cert.report.html.check import verdict_section
 from relu_cert.report.html.page import (
     Head,
     Section,
-    count,
     e,
     figures,
     fold,
-    of_data,
+    of_source,
     page,
+    re_derived,
     style,
     table,
     verify_section,
@@ -41,40 +39,40 @@ from relu_cert.report.html.path_figures import (
     stretches,
     tracks,
 )
-from relu_cert.report.html.svg import Frame, Point, padded, picture
+from relu_cert.report.html.svg import Frame, Point, padded
 from relu_cert.report.html.view import drawable
-from relu_cert.report.one_neuron import OneNeuronReport, branch_formula
+from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import EVENTS, PathReport
-from relu_cert.report.text import at_most, decimal, holds_on, lies_in, rational, short_at_most
+from relu_cert.report.text import at_most, count, decimal, holds_on, lies_in, short_at_most
 
 MOST_LISTED = 200
 
 
-def path_page(report: PathReport, problem: Problem, source: str, data: Dataset | None = None) -> str:
-    """The report of one run of path, as one HTML page; `source` is the file, `data` what it holds if it is a CSV."""
-    names = data.names if data else ()
+def path_page(report: PathReport) -> str:
+    """The report of one run of path, as one HTML page."""
     sections = [
-        Section("verdicts", "Verdicts", (verdict_table(report.results),)),
-        Section("path", "The path", _pictures(report, names)),
+        verdict_section(report.results),
+        Section("path", "The path", _pictures(report)),
         Section("breakpoints", "Breakpoints", _listed(BREAKPOINTS, _events(report))),
         Section("gaps", "Gaps in the proof", _listed(GAPS, _gaps(report.cover))),
         Section("numbers", "Exact numbers", _numbers(report)),
-        Section("verify", "Verify it", _verify(report, source, data)),
+        verify_section(re_derived("all of it"), [report.recheck], [of_source(report.source)] if report.data else []),
     ]
-    return page(f"{report.name}: the path", _head(report, problem), sections)
+    return page(f"{report.name}: the path", _head(report), sections)
 
 
 def path_section(problem: Problem, cover: PathPieces, largest: LambdaMax, names: Sequence[str]) -> Section | None:
     """The path as a part of another page."""
-    drawn = _drawn(PathReport("", largest, cover, (), 0, tuple(samples(problem, cover)), (), Path()), names)
+    points = tuple(samples(problem, cover))
+    drawn = figures(*path_pictures(cover, largest, points, names)) if points else None
     if drawn is None:
         return None
     text = f"On {_interval(cover.lo, cover.hi)}, {_covered(cover)}."
     return Section("path", "The path", (e("p", text), drawn))
 
 
-def _head(report: PathReport, problem: Problem) -> Head:
-    cover = report.cover
+def _head(report: PathReport) -> Head:
+    cover, problem = report.cover, report.facts.problem
     kind = {"relu": "ReLU network", "gated": "gated ReLU network"}.get(problem.kind, "constrained group lasso")
     text = f"The optimal {kind} for {count(problem.n, 'point')} as λ changes, proved piece by piece."
     widths = [len(sample.neurons) for sample in report.samples]
@@ -103,10 +101,10 @@ def _share(cover: PathPieces) -> str:
     return f"{proved_share(cover)} %" if cover.gaps else "all"
 
 
-def _pictures(report: PathReport, names: Sequence[str]) -> tuple[Element, ...]:
-    drawn = _drawn(report, names)
-    if drawn is not None:
-        return (drawn, *_radius(report))
+def _pictures(report: PathReport) -> tuple[Element | None, ...]:
+    drawn = path_pictures(report.cover, report.largest, report.samples, report.names, report.breakpoints)
+    if report.samples and drawn:
+        return (figures(*drawn), *_radius(report))
     return (e("p", "Nothing is proved on the interval, or its numbers cannot be drawn.", cls="note"),)
 
 
@@ -122,7 +120,7 @@ def _radius(report: PathReport) -> list[Element]:
 
 def path_svg(report: PathReport) -> str | None:
     """The first picture of the page as a file of its own; None where nothing can be drawn."""
-    drawn = _pictures_of(report, ())
+    drawn = path_pictures(report.cover, report.largest, report.samples, (), report.breakpoints)
     if not drawn or drawn[0] is None:
         return None
     svg = drawn[0][0]
@@ -131,23 +129,24 @@ def path_svg(report: PathReport) -> str | None:
     return tostring(svg, encoding="unicode") + "\n"
 
 
-def _drawn(report: PathReport, names: Sequence[str]) -> Element | None:
-    return figures(*_pictures_of(report, names)) if report.samples else None
-
-
-def _pictures_of(report: PathReport, names: Sequence[str]) -> list[Element | None]:
+def path_pictures(
+    cover: PathPieces,
+    largest: LambdaMax,
+    points: Sequence[Sample],
+    names: Sequence[str],
+    breakpoints: tuple[Breakpoint, ...] = (),
+) -> list[Element | None]:
     """The pictures; none where there is nothing to draw, or numbers are far outside the range of floats."""
-    cover = report.cover
-    root = sqrt_upper(report.largest.squared)
+    root = sqrt_upper(largest.squared)
     try:
         ends = [drawable(cover.lo), drawable(cover.hi), drawable(root)]
-        found, steps = tracks(report.samples, cover), levels(report.samples, cover)
+        found, steps = tracks(points, cover), levels(points, cover)
     except (OverflowError, ValueError):
         return []
     if min(ends) <= 0.0 or not (steps or cover.gaps):
         return []
     top = max(min(ends[1], 1.3 * ends[2]), 1.001 * ends[0])
-    axis = Axis(log10(ends[0]), log10(top), stretches(cover, report.largest), report.breakpoints)
+    axis = Axis(log10(ends[0]), log10(top), stretches(cover, largest), breakpoints)
     return [path_figure(axis, found, steps), objective_figure(axis, steps), angles_figure(axis, found, names)]
 
 
@@ -185,12 +184,6 @@ def _numbers(report: PathReport) -> tuple[Element, ...]:
     return tuple(folds)
 
 
-def _verify(report: PathReport, source: str, data: Dataset | None) -> tuple[Element | None, ...]:
-    how = "An independent program reads data and certificate again and re-derives all of it in exact arithmetic:"
-    command = recheck_command(report.certificate, source)
-    return verify_section(how, [command], [] if data is None else [of_data(data)])
-
-
 def _interval(lo: Fraction, hi: Fraction) -> str:
     return " ≤ λ ≤ ".join(holds_on(lo, hi, 8))
 
@@ -198,20 +191,18 @@ def _interval(lo: Fraction, hi: Fraction) -> str:
 SAMPLES = 60
 
 
-def one_neuron_page(report: OneNeuronReport, data: Dataset, results: Sequence[Result]) -> str:
+def one_neuron_page(report: OneNeuronReport) -> str:
     """The report of one run of path --one-neuron, as one HTML page."""
-    found = report.path
+    found, data = report.path, report.data
     try:
         drawn = figures(weight_figure(found), value_figure(found, data)) if found.branches else None
     except OverflowError:
         drawn = None
-    how = "An independent program reads data and certificate again and re-derives the whole path in exact arithmetic:"
-    command = recheck_command(report.certificate, data.source.path)
     sections = [
-        Section("verdicts", "Verdicts", (verdict_table(results),)),
+        verdict_section(report.results),
         Section("path", "The path", (drawn,)),
-        Section("branches", "Branches and jumps, exactly", (_table(found),)),
-        Section("verify", "Verify it", verify_section(how, [command], [of_data(data)])),
+        Section("branches", "Branches and jumps, exactly", (_branches(report),)),
+        verify_section(re_derived("the whole path"), [report.recheck], [of_source(report.source)]),
     ]
     return page(f"{report.name}: one neuron", _neuron_head(found, data), sections)
 
@@ -240,8 +231,7 @@ def weight_figure(found: NeuronPath) -> Element:
         jumps.append(frame.line(pair, "kink"))
         ends += [frame.dot(place, 4.0, "vertex") for place in pair]
     text = "The optimal weight v, exactly: linear on each branch."
-    return picture(
-        frame.height,
+    return frame.picture(
         "The weight of the neuron against lambda",
         text + (" At a jump (circles) both values are optimal." if found.jumps else ""),
         frame.axes("λ", "v"),
@@ -261,8 +251,7 @@ def value_figure(found: NeuronPath, data: Dataset) -> Element:
     frame = Frame(0.0, 1.12 * top, *padded([low, zero]), height=300.0)
     best = [frame.line(_values(b, zero, drawable(hi), drawable(lo)), "set") for b, lo, hi in _spans(found)]
     caption = "The least objective of each branch (sign of v, sign of the output); the lowest is the optimum (violet)."
-    return picture(
-        frame.height,
+    return frame.picture(
         "The value of every branch against lambda",
         caption,
         frame.axes("λ", "objective"),
@@ -285,14 +274,10 @@ def _values(branch: NeuronBranch, zero: float, hi: float, lo: float = 0.0) -> li
     return [(lam, zero - max(0.0, b - lam) ** 2 / (2 * a)) for lam in steps]
 
 
-def _table(found: NeuronPath) -> Element:
-    rows: list[tuple[str, str, str]] = [(f"λ ≥ {rational(found.top)}", "v = 0", "")]
-    ends = [rational(found.top), *(_place(jump.lo, jump.hi) for jump in found.jumps), "0"]
-    for i, branch in enumerate(found.branches):
-        formula = branch_formula(branch).replace("lambda", "λ")
-        rows.append((f"{ends[i + 1]} < λ < {ends[i]}", f"v = {formula}", f"γ = {branch.gamma:+d}"))
+def _branches(report: OneNeuronReport) -> Element:
+    rows = [[_greek(text) for text in row] for row in report.rows()]
     return table(("where", "weight", "output sign"), rows, "compact")
 
 
-def _place(lo: Fraction, hi: Fraction) -> str:
-    return rational(lo) if lo == hi else f"about {decimal((lo + hi) / 2, 14)}"
+def _greek(text: str) -> str:
+    return text.replace("lambda", "λ").replace("gamma", "γ").replace(">=", "≥")

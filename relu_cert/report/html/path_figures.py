@@ -17,15 +17,7 @@ from relu_cert.path.curve import CurveNeuron, Sample
 from relu_cert.path.pieces import PathPieces
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.report.html.page import e, number
-from relu_cert.report.html.svg import (
-    WIDTH,
-    Frame,
-    Point,
-    padded,
-    path,
-    picture,
-    thinned,
-)
+from relu_cert.report.html.svg import Frame, Point, padded, path, thinned, tone
 from relu_cert.report.path import EVENTS
 
 TURN = 0.35  # unit directions nearer than this are the same neuron
@@ -230,20 +222,19 @@ def path_figure(axis: Axis, found: Sequence[Track], steps: Sequence[Level]) -> E
     caption = "The size |w| of every neuron, times its sign, and the width of the network as λ changes."
     if axis.breakpoints:
         caption += " Dashed: breakpoints."
-    return picture(
-        430.0,
+    return upper.picture(
         "The weights of the neurons along the path",
         f"{caption} {_legend(axis)}",
-        _bands(upper, axis, upper.top, lower.height - lower.bottom),
+        _bands(upper, axis, lower.floor),
         upper.axes("", "sign × size |w|", xticks=axis.marks()),
         lower.axes("", "width", xticks=axis.marks(), yticks=_whole_ticks(widest)),
-        _events(upper, axis, upper.top, lower.height - lower.bottom),
+        _events(upper, axis, lower.floor),
         [_line(upper, track, _weights(track)) for track in found],
         _names(upper, axis, found, lambda track: track.sign * track.first.weight),
         [lower.line(run, "curve") for run in _staircase(steps)],
         _strip(lower, axis, 364.0),
         [e("text", text, x=lower.x(x), y=396.0, cls="tick mid") for x, text in axis.marks()],
-        e("text", "λ", x=(lower.left + WIDTH - lower.right) / 2, y=420.0, cls="label mid"),
+        e("text", "λ", x=(lower.left + lower.wall) / 2, y=420.0, cls="label mid"),
     )
 
 
@@ -257,14 +248,13 @@ def objective_figure(axis: Axis, steps: Sequence[Level]) -> Element | None:
         top = [(level.x, level.value) for level in run]
         loss = [(level.x, max(0.0, level.value - level.penalty)) for level in run]
         zero = [(run[-1].x, 0.0), (run[0].x, 0.0)]
-        areas.append(e("path", d=_outline(frame, [*loss, *zero]), cls="area cold"))
-        areas.append(e("path", d=_outline(frame, [*top, *reversed(loss)]), cls="area warm"))
-    curves = [e("path", d=path(thinned([frame.at((l.x, l.value)) for l in run])), cls="curve") for run in runs]
-    return picture(
-        frame.height,
+        areas.append(e("path", d=_thin(frame, [*loss, *zero], closed=True), cls="area cold"))
+        areas.append(e("path", d=_thin(frame, [*top, *reversed(loss)], closed=True), cls="area warm"))
+    curves = [e("path", d=_thin(frame, ((level.x, level.value) for level in run)), cls="curve") for run in runs]
+    return frame.picture(
         "The optimal value along the path",
         "The optimal value p* (line) along the path: the loss ½|f − y|² (blue), and the penalty λ Σ|w| on top of it.",
-        _bands(frame, axis, frame.top, frame.height - frame.bottom),
+        _bands(frame, axis, frame.floor),
         frame.axes("λ", "p*", xticks=axis.marks()),
         areas,
         curves,
@@ -279,13 +269,12 @@ def angles_figure(axis: Axis, found: Sequence[Track], names: Sequence[str]) -> E
     frame = axis.frame(-190.0, 190.0, height=280.0)
     degrees = [(float(d), f"{d}°") for d in range(-180, 181, 60)]
     turned = f"Where each neuron looks: the angle of its direction, from {names[0]} towards {names[1]}."
-    return picture(
-        frame.height,
+    return frame.picture(
         "The directions of the neurons along the path",
         f"{turned} A level line is a neuron held on the border of two patterns, or one that has settled.",
-        _bands(frame, axis, frame.top, frame.height - frame.bottom),
+        _bands(frame, axis, frame.floor),
         frame.axes("λ", "direction", xticks=axis.marks(), yticks=degrees),
-        _events(frame, axis, frame.top, frame.height - frame.bottom),
+        _events(frame, axis, frame.floor),
         [_line(frame, track, _angles(track)) for track in shown],
         _names(frame, axis, shown, lambda track: _angle(track.first)),
     )
@@ -302,8 +291,8 @@ def _angle(spot: Spot) -> float:
 
 def _line(frame: Frame, track: Track, runs: Iterable[Sequence[Point]]) -> Element:
     """The runs of a neuron as one path."""
-    d = "".join(path(thinned([frame.at(p) for p in run])) for run in runs)
-    return e("path", d=d, cls=f"neuron {_kind(track)}")
+    d = "".join(_thin(frame, run) for run in runs)
+    return e("path", d=d, cls=f"neuron {tone(track.sign)}")
 
 
 def _weights(track: Track) -> list[list[Point]]:
@@ -323,10 +312,6 @@ def _angles(track: Track) -> list[list[Point]]:
     return pieces
 
 
-def _kind(track: Track) -> str:
-    return "plus" if track.sign > 0 else "minus"
-
-
 def _names(frame: Frame, axis: Axis, found: Sequence[Track], height: Callable[[Track], float]) -> list[Element]:
     """The numbers of the neurons whose lines begin where the axis does, or where a gap or a set ends: at their left
     ends, moved apart where they would meet."""
@@ -339,10 +324,10 @@ def _names(frame: Frame, axis: Axis, found: Sequence[Track], height: Callable[[T
     labels: list[Element] = []
     for begin, there in groups.items():
         there.sort()
-        tops = spread([y for y, _ in there], LABEL_ROOM, frame.top + 6, frame.height - frame.bottom - 2)
+        tops = spread([y for y, _ in there], LABEL_ROOM, frame.top + 6, frame.floor - 2)
         for y, (_, i) in zip(tops, there, strict=True) if len(there) <= MOST_LABELS else ():
             place = {"x": frame.x(begin) - 4, "y": y + 4}
-            labels.append(e("text", track_name(found[i], i), cls=f"label end name {_kind(found[i])}", **place))
+            labels.append(e("text", track_name(found[i], i), cls=f"label end name {tone(found[i].sign)}", **place))
     return labels
 
 
@@ -377,15 +362,15 @@ def _whole_ticks(widest: int) -> list[tuple[float, str]]:
     return [(float(k), str(k)) for k in range(0, widest + 1, step)]
 
 
-def _bands(frame: Frame, axis: Axis, top: float, bottom: float) -> list[Element]:
+def _bands(frame: Frame, axis: Axis, floor: float) -> list[Element]:
     """Where nothing is proved, and where the optimal networks are a set; neighbours that say the same are one."""
-    found = []
+    found, top = [], frame.top
     for (kind, text), group in groupby(axis.stretches, key=lambda one: (one.kind, one.text)):
         run = list(group)
         if kind not in ("gap", "set"):
             continue
         x0, x1 = frame.x(max(run[0].lo, axis.lo)), frame.x(min(run[-1].hi, axis.hi))
-        place = {"x": min(x0, x1 - NARROWEST), "y": top, "width": max(NARROWEST, x1 - x0), "height": bottom - top}
+        place = {"x": min(x0, x1 - NARROWEST), "y": top, "width": max(NARROWEST, x1 - x0), "height": floor - top}
         found.append(e("rect", e("title", text), cls=f"band of-{kind}", **place))
         if kind == "set" and x1 - x0 > 7.0 * len(text) / 2:
             for line, words in enumerate(_halves(text)):
@@ -400,12 +385,12 @@ def _halves(text: str) -> tuple[str, str]:
     return " ".join(words[:cut]), " ".join(words[cut:])
 
 
-def _events(frame: Frame, axis: Axis, top: float, bottom: float) -> list[Element]:
+def _events(frame: Frame, axis: Axis, floor: float) -> list[Element]:
     found = []
     for one in axis.breakpoints:
         x = frame.x(log10(one.hi))
         title = e("title", f"{EVENTS[one.kind]} at λ ≈ {float(one.hi):.10g}")
-        found.append(e("path", title, d=f"M{number(x)} {number(top)}V{number(bottom)}", cls="event"))
+        found.append(e("path", title, d=f"M{number(x)} {number(frame.top)}V{number(floor)}", cls="event"))
     return found
 
 
@@ -445,5 +430,6 @@ def _legend(axis: Axis) -> str:
     return text + "."
 
 
-def _outline(frame: Frame, points: Sequence[Point]) -> str:
-    return path(thinned([frame.at(p) for p in points]), closed=True)
+def _thin(frame: Frame, points: Iterable[Point], *, closed: bool = False) -> str:
+    """The d of a path through points in data coordinates, without those that nobody would miss."""
+    return path(thinned([frame.at(p) for p in points]), closed=closed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from math import ceil, cos, floor, log10, pi, sin, sqrt, tau
 from xml.etree.ElementTree import Element
 
@@ -16,7 +17,7 @@ from relu_cert.prove.facts import BallSet, Facts
 from relu_cert.prove.optimal_set import largest_squared
 from relu_cert.rationals import column, to_fraction
 from relu_cert.report.html.page import Section, cards, e, figures
-from relu_cert.report.html.svg import WIDTH, Decades, Point, dot, path, picture, short_name
+from relu_cert.report.html.svg import WIDTH, Decades, Point, dot, path, picture, short_name, tint, tone
 from relu_cert.report.html.view import Floats, View, drawable, floats
 from relu_cert.report.optimal_set import TiedNeuron
 from relu_cert.report.text import at_most, decimal
@@ -39,7 +40,7 @@ def sphere_figure(view: View, tied: Sequence[TiedNeuron] = ()) -> Element | None
         side = -1.0 if half else 1.0
         parts += [dot((cx, cy), RADIUS, "disc"), *_tints(view, side)]
         parts += [e("path", d=path(arc), cls="border") for z in view.Z if z.any() for arc in _great_circle(z, side)]
-        parts += [dot((cx, cy), RADIUS, "rim"), *_touching(tied, side), *_neurons(view, side)]
+        parts += [dot((cx, cy), RADIUS, "rim"), *_touching(view, tied, side)]
         parts += [e("text", f"{names[2]} {'<' if half else '>'} 0", x=cx, y=14.0, cls="label mid")]
     caption = (
         "Why no network does better: every point of the two discs is a direction u of a neuron, and its tint is "
@@ -76,29 +77,16 @@ def _tints(view: View, side: float) -> list[Element]:
         U = np.array([_direction((inner + outer) / 2, a, side) for a in angles])
         heights = np.maximum(U @ view.Z.T, 0.0) @ view.theta / view.lam
         levels = [int(np.clip(round(STEPS * float(h)), -STEPS, STEPS)) for h in heights]
-        for level, start, stop in _runs(levels):
+        for level, run in groupby(range(SLICES), key=levels.__getitem__):
+            start, *_ = slices = list(run)
             if level:
-                paths.setdefault(level, []).append(_cell(inner, outer, tau * start / SLICES, tau * stop / SLICES, side))
+                ends = tau * start / SLICES, tau * (start + len(slices)) / SLICES
+                paths.setdefault(level, []).append(_cell(inner, outer, *ends, side))
+    # faint until near the limit, so that the places where neurons can sit stand out
     return [
-        e("path", d="".join(cells), cls="warm" if level > 0 else "cold", fill_opacity=str(round(_strength(level), 3)))
+        e("path", d="".join(cells), **tint(level, 0.9 * (abs(level) / STEPS) ** 2))
         for level, cells in sorted(paths.items())
     ]
-
-
-def _strength(level: int) -> float:
-    """Faint until near the limit, so that the places where neurons can sit stand out."""
-    return 0.9 * (abs(level) / STEPS) ** 2
-
-
-def _runs(levels: Sequence[int]) -> list[tuple[int, int, int]]:
-    """Equal neighbours together: (level, start, stop)."""
-    found: list[tuple[int, int, int]] = []
-    for j, level in enumerate(levels):
-        if found and found[-1][0] == level:
-            found[-1] = (level, found[-1][1], j + 1)
-        else:
-            found.append((level, j, j + 1))
-    return found
 
 
 def _cell(inner: float, outer: float, a: float, b: float, side: float) -> str:
@@ -128,25 +116,16 @@ def _great_circle(z: Floats, side: float) -> list[list[Point]]:
     return [[_place(level * cos(pi * k / 40) + up * sin(pi * k / 40), side) for k in range(41)]]
 
 
-def _touching(tied: Sequence[TiedNeuron], side: float) -> list[Element]:
-    """A ring at every direction of E; one on the rim is seen on both discs."""
-    found = []
-    for neuron in tied:
-        if neuron.direction[2] * side >= 0:
-            cls = f"ring {'plus' if neuron.sign > 0 else 'minus'}"
-            title = "a direction where the tint is full: a neuron that ties"
-            found.append(dot(_place(neuron.direction, side), 8.0, cls, title))
-    return found
-
-
-def _neurons(view: View, side: float) -> list[Element]:
-    found = []
+def _touching(view: View, tied: Sequence[TiedNeuron], side: float) -> list[Element]:
+    """A ring at every direction of E, a dot at those of this network; one on the rim is seen on both discs."""
+    title = "a direction where the tint is full: a neuron that ties"
+    marks = [(one.direction, float(one.sign), 8.0, "ring", title) for one in tied]
     for gate, slope in zip(view.gates, view.slopes, strict=True):
         length = float(np.linalg.norm(gate))
-        if length and gate[2] * side >= 0:
-            cls = f"mark {'plus' if float(gate @ slope) > 0 else 'minus'}"
-            found.append(dot(_place(gate / length, side), 5.0, cls, f"neuron of size {length:.6g}"))
-    return found
+        if length:
+            marks.append((gate / length, float(gate @ slope), 5.0, "mark", f"neuron of size {length:.6g}"))
+    shown = [mark for mark in marks if mark[0][2] * side >= 0]
+    return [dot(_place(u, side), radius, f"{kind} {tone(sign)}", title) for u, sign, radius, kind, title in shown]
 
 
 MOST_GROUPS = 200
@@ -245,9 +224,8 @@ def hat_figure(hat: Floats) -> Element | None:
             if strength < 0.004:
                 continue
             place = {"x": left + j * cell, "y": top + i * cell, "width": cell * 0.96, "height": cell * 0.96}
-            kind, opacity = "warm" if value > 0 else "cold", str(round(0.05 + 0.9 * strength, 3))
             title = e("title", f"fit {i + 1} by target {j + 1}: {value:.5g}")
-            tiles.append(e("rect", title, cls=f"{kind} tile", fill_opacity=opacity, **place))
+            tiles.append(e("rect", title, **tint(value, 0.05 + 0.9 * strength, "tile"), **place))
     caption = "dfit/dy: how the fit at each point answers to the target of each; warm with it, cold against it."
     return picture(
         top + side + 26,

@@ -10,19 +10,19 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from relu_cert.checker import recheck_command
-from relu_cert.claims.claim import Verdict
+from relu_cert.claims.claim import Result, Verdict
+from relu_cert.exact import rational
 from relu_cert.network.approximate import PruningStep
-from relu_cert.report.html.check import verdict_rows
-from relu_cert.report.html.functions import curve_figure, plane_figure
+from relu_cert.report.html.check import verdict_section
+from relu_cert.report.html.functions import function_figure
 from relu_cert.report.html.page import (
     Head,
     Section,
     beside,
-    count,
     data_arguments,
     e,
     figures,
-    of_data,
+    of_source,
     page,
     recaptioned,
     reproduced,
@@ -32,10 +32,15 @@ from relu_cert.report.html.page import (
 from relu_cert.report.html.svg import Frame, labelled, padded, ticks
 from relu_cert.report.html.view import View, floats, view_of
 from relu_cert.report.prune import Pruning
-from relu_cert.report.text import rational, short
+from relu_cert.report.text import count, short
 
 MOST_LISTED = 200
 PICTURES = 6
+STATEMENTS = {
+    "same-fit": "Pruning kept the fit on the data, and the objective is no higher.",
+    "independent": "The outputs of the neurons that are left are linearly independent, so none can go without a cost "
+    "in fit.",
+}
 WORDS = {
     "residual": "the least loss of fit",
     "magnitude": "the smallest |w|",
@@ -47,17 +52,17 @@ WORDS = {
 def prune_page(found: Pruning) -> str:
     """The report of one run of prune, as one HTML page."""
     sections = [
-        Section("verdicts", "Verdicts", (_verdicts(found),)),
+        verdict_section(_verdicts(found), STATEMENTS),
         Section("curve", "The pruning curve", (figures(curve(found, "objective"), curve(found, "loss")),)),
         Section("networks", "The networks on the way", _networks(found)),
         Section("widths", "Width by width", _table(found.steps)),
-        Section("verify", "Verify it", _verify(found)),
+        _verify(found),
     ]
     title = f"{Path(found.data.source.path).name}: pruning"
     return page(title, _head(found), sections)
 
 
-def _verify(found: Pruning) -> tuple[Element | None, ...]:
+def _verify(found: Pruning) -> Section:
     """The free part of the pruning of a given network is a claim of `network`; the optimal one has its certificate."""
     lam = f"--lambda {rational(found.lam)}"
     if found.network is None:
@@ -71,7 +76,7 @@ def _verify(found: Pruning) -> tuple[Element | None, ...]:
         recheck_command("network.cert.json", found.data.source.path, found.network),
     ]
     how = "A certificate of the network and of what it can be pruned to for free, re-derived by an independent program:"
-    return verify_section(how, lines, [of_data(found.data)])
+    return verify_section(how, lines, [of_source(found.data.source)])
 
 
 def _head(found: Pruning) -> Head:
@@ -89,26 +94,12 @@ def _head(found: Pruning) -> Head:
     return Head(found.headline, text, shown)
 
 
-def _verdicts(found: Pruning) -> Element:
+def _verdicts(found: Pruning) -> list[Result]:
     before, after = len(found.start), len(found.free)
     gone = count(before - after, "neuron") + " gone" if before > after else "nothing to prune for free"
-    rows = [
-        (
-            Verdict.PROVED,
-            "same-fit",
-            "Pruning kept the fit on the data, and the objective is no higher.",
-            f"{gone}; {count(after, 'neuron')} left.",
-            "exact linear algebra",
-        ),
-        (
-            Verdict.PROVED,
-            "independent",
-            "The outputs of the neurons that are left are linearly independent, so none can go without a cost in fit.",
-            f"rank {after}, in rationals.",
-            "exact linear algebra",
-        ),
-    ]
-    return verdict_rows(rows)
+    why = (f"{gone}; {count(after, 'neuron')} left.", f"rank {after}, in rationals.")
+    proved = zip(STATEMENTS, why, strict=True)
+    return [Result(claim, Verdict.PROVED, "exact linear algebra", detail) for claim, detail in proved]
 
 
 def curve(found: Pruning, what: str) -> Element | None:
@@ -123,11 +114,11 @@ def curve(found: Pruning, what: str) -> Element | None:
     widest = len(found.start)
     frame = Frame(-0.3 - 0.02 * widest, widest + 0.3, max(low, 0.0), high, height=290.0)
     across = [(v, str(round(v))) for v, _ in labelled(ticks(0.0, float(widest), 8)) if v == round(v)]
-    lines = []
-    for i, (strategy, steps) in enumerate(ways.items()):
-        points = [(float(step.width), float(getattr(step, what))) for step in steps]
-        cls = f"way w{i}" if i else "way chosen"
-        lines.append(frame.line(points, cls, str(strategy)))
+    classes = [f"way w{i}" if i else "way chosen" for i in range(len(ways))]
+    lines = [
+        frame.line([(float(step.width), float(getattr(step, what))) for step in steps], cls, strategy)
+        for (strategy, steps), cls in zip(ways.items(), classes, strict=True)
+    ]
     first = found.steps[0]
     flat = getattr(first, what)
     free = [frame.line([(float(widest), flat), (float(first.width), flat)], "way free")]
@@ -145,20 +136,8 @@ def curve(found: Pruning, what: str) -> Element | None:
         reversed(lines),
         free if widest > first.width else [],
         dots,
-        _legend(frame, list(ways)),
+        frame.legend(frame.wall - 96, ways, classes) if found.others else [],
     )
-
-
-def _legend(frame: Frame, names: Sequence[str]) -> list[Element]:
-    if len(names) < 2:
-        return []
-    x, y = frame.width - frame.right - 96, frame.top + 14
-    found = []
-    for i, name in enumerate(names):
-        top = y + 16 * i
-        found.append(e("path", d=f"M{x:.1f} {top - 4:.1f}h20", cls=f"way w{i}" if i else "way chosen"))
-        found.append(e("text", str(name), x=x + 26, y=top, cls="label"))
-    return found
 
 
 def _networks(found: Pruning) -> tuple[Element | None, ...]:
@@ -170,7 +149,7 @@ def _networks(found: Pruning) -> tuple[Element | None, ...]:
             seen = _view(found, step)
         except OverflowError:
             return ()
-        picture = plane_figure(seen) if seen.space == "plane" else curve_figure(seen)
+        picture = function_figure(seen)
         if picture is not None:
             planes.append(recaptioned(picture, f"{count(step.width, 'neuron')}: ½|f − y|² = {step.loss:.5g}."))
     return (beside(*planes),)

@@ -12,9 +12,10 @@ from scipy.spatial import ConvexHull, QhullError
 
 from relu_cert.report.html.neurons import Strips
 from relu_cert.report.html.optimal_set import Shape
-from relu_cert.report.html.page import count, e
+from relu_cert.report.html.page import e
 from relu_cert.report.html.svg import WIDTH, Frame, Layer, Point, dot, labelled, path, picture, thinned, ticks, told
 from relu_cert.report.html.view import Floats
+from relu_cert.report.text import count
 
 ROW = 20.0
 MOST_NEURONS = 60
@@ -50,8 +51,7 @@ def ranges_figure(shape: Shape, tiles: Strips) -> Element | None:
     free = int((shape.low <= ZERO * shape.reach).sum())
     text = f"How heavy each of {count(len(shape.names), 'neuron')} can be, over all optimal networks; "
     text += f"{free} of them can be left out, one at a time." if free else "none of them can be left out."
-    return picture(
-        frame.height,
+    return frame.picture(
         "The range of every neuron's size over the optimal set",
         text,
         tiles.heads(),
@@ -80,15 +80,10 @@ def _moving(corners: Floats, most: int) -> list[int]:
 
 def _traded(ends: Floats) -> list[int] | None:
     """Two neurons that show most of a segment: best those that trade places."""
-    pairs = [list(pair) for pair in combinations(_moving(ends, 12), 2)]
-    best = max(pairs, key=lambda p: (_trade(ends[:, p]), float(np.ptp(ends[:, p], axis=0).sum())), default=None)
-    return None if best is None else sorted(best)
-
-
-def _trade(ends: Floats) -> bool:
-    """Whether one neuron grows while the other shrinks."""
     step = ends[1] - ends[0]
-    return bool(step[0] * step[1] < 0)
+    pairs = combinations(_moving(ends, 12), 2)
+    best = max(pairs, key=lambda p: (step[p[0]] * step[p[1]] < 0, float(np.abs(step[list(p)]).sum())), default=None)
+    return None if best is None else sorted(best)
 
 
 def _segments(ends: Floats, axes: list[str]) -> tuple[Element, ...]:

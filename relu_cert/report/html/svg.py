@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from relu_cert.report.html.page import e, figure, number
+from relu_cert.report.html.page import e, number
 from relu_cert.report.html.view import Floats
 
 WIDTH = 460.0
@@ -21,7 +21,7 @@ Layer = Element | Iterable[Element] | None
 
 @dataclass(frozen=True)
 class Frame:
-    """The box [x0, x1] x [y0, y1] of data coordinates on a drawing of `width` x `height`.
+    """The box [x0, x1] x [y0, y1] of data coordinates on a drawing of that height.
 
     A `left` margin of 0 becomes as wide as the numbers of the upward axis and its name need.
     """
@@ -30,7 +30,6 @@ class Frame:
     x1: float
     y0: float
     y1: float
-    width: float = WIDTH
     height: float = 320.0
     left: float = 0.0
     right: float = 18.0
@@ -42,15 +41,23 @@ class Frame:
             longest = max((len(text) for _, text in labelled(ticks(self.y0, self.y1, 6))), default=1)
             object.__setattr__(self, "left", max(46.0, 28.0 + LETTER * longest))
 
+    @property
+    def wall(self) -> float:
+        """Where the plotting area ends at the right."""
+        return WIDTH - self.right
+
+    @property
+    def floor(self) -> float:
+        """Where it ends below."""
+        return self.height - self.bottom
+
     def x(self, value: float) -> float:
         """The place of a value across."""
-        share = (value - self.x0) / (self.x1 - self.x0)
-        return self.left + share * (self.width - self.left - self.right)
+        return self.left + (value - self.x0) / (self.x1 - self.x0) * (self.wall - self.left)
 
     def y(self, value: float) -> float:
         """The place of a value upwards."""
-        share = (value - self.y0) / (self.y1 - self.y0)
-        return self.height - self.bottom - share * (self.height - self.top - self.bottom)
+        return self.floor - (value - self.y0) / (self.y1 - self.y0) * (self.floor - self.top)
 
     def at(self, point: Point) -> Point:
         """The place of a point."""
@@ -72,25 +79,34 @@ class Frame:
         """A dot at a point in data coordinates."""
         return dot(self.at(point), radius, cls, title)
 
-    def picture(self, title: str, caption: str, *content: Layer) -> Element:
+    def picture(self, title: str, caption: str, *content: Layer, below: Sequence[Element] = ()) -> Element:
         """A drawing of this size with its sentence."""
-        return figure(drawing(self.width, self.height, title, *content), caption)
+        return picture(self.height, title, caption, *content, below=below)
+
+    def legend(self, x: float, names: Iterable[str], classes: Iterable[str]) -> list[Element]:
+        """What the lines are called, from the ceiling down; each with a piece of its line."""
+        found = []
+        for i, (name, cls) in enumerate(zip(names, classes, strict=True)):
+            y = self.top + 14 + 16 * i
+            found.append(e("path", d=f"M{number(x)} {number(y - 4)}h20", cls=cls))
+            found.append(e("text", name, x=x + 26, y=y, cls="label"))
+        return found
 
     def axes(self, xlabel: str, ylabel: str, *, xticks: Ticks | None = None, yticks: Ticks | None = None) -> Element:
         """Grid lines, tick labels and the names of the axes; without a name an axis has no labels of its own."""
         across = xticks if xticks is not None else labelled(ticks(self.x0, self.x1, 6))
         upwards = yticks if yticks is not None else labelled(ticks(self.y0, self.y1, 6))
         named = across if xlabel else ()
-        floor_, wall = self.height - self.bottom, self.width - self.right
-        middle = (self.left + wall) / 2
+        top, floor, left, wall = map(number, (self.top, self.floor, self.left, self.wall))
+        middle = (self.left + self.wall) / 2
         return e(
             "g",
-            [e("path", d=f"M{number(self.x(v))} {number(self.top)}V{number(floor_)}", cls="grid") for v, _ in across],
-            [e("path", d=f"M{number(self.left)} {number(self.y(v))}H{number(wall)}", cls="grid") for v, _ in upwards],
-            [e("text", text, x=self.x(v), y=floor_ + 15, cls="tick mid") for v, text in named],
+            [e("path", d=f"M{number(self.x(v))} {top}V{floor}", cls="grid") for v, _ in across],
+            [e("path", d=f"M{left} {number(self.y(v))}H{wall}", cls="grid") for v, _ in upwards],
+            [e("text", text, x=self.x(v), y=self.floor + 15, cls="tick mid") for v, text in named],
             [e("text", text, x=self.left - 6, y=self.y(v) + 4, cls="tick end") for v, text in upwards],
             e("text", short_name(xlabel, 48), x=middle, y=self.height - 8, cls="label mid") if xlabel else None,
-            upright(short_name(ylabel, 30), 12, (self.top + floor_) / 2),
+            upright(short_name(ylabel, 30), 12, (self.top + self.floor) / 2),
         )
 
 
@@ -116,20 +132,20 @@ class Decades:
         return found
 
 
-def picture(height: float, title: str, caption: str, *content: Layer) -> Element:
-    """A drawing of the usual width with its sentence."""
-    return figure(drawing(WIDTH, height, title, *content), caption)
+def picture(height: float, title: str, caption: str, *content: Layer, below: Sequence[Element] = ()) -> Element:
+    """A drawing with its sentence; between them what belongs below it."""
+    return e("figure", drawing(height, title, *content), *below, e("figcaption", caption))
 
 
-def drawing(width: float, height: float, title: str, *content: Layer) -> Element:
-    """An SVG of that size; the title is what a screen reader says. Several elements are a group."""
+def drawing(height: float, title: str, *content: Layer) -> Element:
+    """An SVG of that height; the title is what a screen reader says. Several elements are a group."""
     body = [one if isinstance(one, Element) else e("g", one) for one in content if one is not None]
     return e(
         "svg",
         e("title", title),
         *body,
         xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {number(width)} {number(height)}",
+        viewBox=f"0 0 {number(WIDTH)} {number(height)}",
         role="img",
     )
 
@@ -163,9 +179,20 @@ def thinned(points: Sequence[Point], room: float = 0.12) -> list[Point]:
     return [point for point, kept in zip(points, keep, strict=True) if kept]
 
 
-def dot(place: Point, radius: float, cls: str, title: str | None = None) -> Element:
+def dot(place: Point, radius: float, cls: str, title: str | None = None, **more: str) -> Element:
     """A dot of the drawing; the title is told where the mouse is over it."""
-    return e("circle", told(title), cx=place[0], cy=place[1], r=radius, cls=cls)
+    return e("circle", told(title), cx=place[0], cy=place[1], r=radius, cls=cls, **more)
+
+
+def tone(sign: float) -> str:
+    """The class of what has a sign, such as a neuron."""
+    return "plus" if sign > 0 else "minus"
+
+
+def tint(value: float, strength: float, also: str = "") -> dict[str, str]:
+    """The attributes of what is filled by a value: warm from zero up, cold below, as strong as is said from 0 to 1."""
+    cls = f"{'warm' if value >= 0 else 'cold'} {also}".rstrip()
+    return {"cls": cls, "fill_opacity": str(round(strength, 3))}
 
 
 def told(title: str | None) -> Element | None:

@@ -603,7 +603,7 @@ def shared_neurons() -> list[Wrong]:
     data, raw = random_data(1, 5, 2)
     patterns = tuple("".join("01"[bit] for bit in on) for on in enumerate_patterns(data.Z).array().tolist())
     found = certified(over_patterns(data.Z, data.y, patterns, "relu"), data.source, Fraction(3))
-    tree = json.loads(found.certificate_text())
+    tree = json.loads(found.certificate_text)
     tree["facts"]["polytope"] = {}
     return [Wrong("a polytope of shared neurons", json.dumps(tree).encode(), raw, "neurons that lie in one block each")]
 

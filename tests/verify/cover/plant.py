@@ -70,7 +70,7 @@ def covered(
     neuron: tuple[Vec, Fraction],
     theta: Vec,
     evidence: dict[str, Any],
-    classes: Sequence[dict[str, Any]],
+    classes: Sequence[dict[str, Any] | None],
 ) -> Case:
     """The certificate of a network with one neuron of sign +, its weight and the claims that its set proves."""
     w, norm = neuron
@@ -88,7 +88,7 @@ def covered(
     }
     raw = plain.table(Z, y)
     certificate = plain.certificate(problem, facts, raw)
-    kinked = any(one["kinks"] for one in classes)
+    kinked = any(one["kinks"] for one in classes if one is not None)
     verdicts = {"p-unique": "PROVED", "convex-unique": "REFUTED" if kinked else "PROVED", "e-equals-a": "PROVED"}
     certificate["claims"] += [{"claim": claim, "verdict": verdict} for claim, verdict in verdicts.items()]
     return Case(name, certificate, raw)
@@ -177,6 +177,17 @@ def deficient() -> Case:
     return covered("deficient", Z, y, Fraction(1), neuron, theta, evidence, [one_class("+", "100", [])])
 
 
+def hidden() -> Case:
+    """The ridge in three dimensions. On the other side of a fourth row, which bends up, another tie, which is out."""
+    plus = [RULE, SIGN, NEURON, NEURON, RULE, SIGN, NEURON, NEURON, RULE, NEURON, RULE, NEURON]
+    ties = [tie("+", "1 0 0", "1/2"), tie("+", "1 0 -1", "1/2 1")]
+    sides = tree(plus, [0, 1, 0, 1, 0, 0], rows=[1, 0, 1, 0]), tree([RULE] * 8)
+    Z, theta = mat([[2, 0, 0], [0, 1, 0], [0, -1, 0], [-1, 0, -1]]), vec(1, -1, -1, "1/10")
+    neuron, evidence = (vec(1, 0, 0), Fraction(1)), proof(("1 0 0", "0 1 0", "0 0 1"), *sides, ties)
+    classes = [one_class("+", "1000", [1]), None]
+    return covered("hidden", Z, vec(3, -1, -1, "1/10"), Fraction(2), neuron, theta, evidence, classes)
+
+
 def plane() -> Case:
     """A neuron on a plane that seven convex and four concave lines leave, with stars where it meets facets."""
     here = Path(__file__).parent
@@ -185,7 +196,7 @@ def plane() -> Case:
 
 PLANTED: dict[str, Callable[[], Case]] = {
     **{"corner": corner, "piece": piece, "ray": ray, "star": star, "wedge": wedge},
-    **{"atoms": atoms, "bisected": bisected, "deficient": deficient, "plane": plane},
+    **{"atoms": atoms, "bisected": bisected, "deficient": deficient, "hidden": hidden, "plane": plane},
 }
 
 

@@ -51,18 +51,22 @@ def test_sets_made_by_hand(make: Any, verdict: str) -> None:
     assert all("that of a block without weights costs nothing" in said for said in convex)
 
 
-def on_five_points(order: list[int]) -> bytes:
+def on_five_points(order: list[int], named: bool) -> bytes:
     """lambda = 4: 2 (x - 3/2)_+ + 1 is optimal, and its bias in an interval. A set of other classes, which are on at
-    x > 0: one with a kink at x = 0, where no leaf is, and one without kinks; both have the same B."""
+    x > 0: one with a kink at x = 0, which no leaf names, or one that would hold without it, and one without kinks; both
+    have the same B."""
     depths = [0, 0, 0, 200, 200, 0, 200, 200, 0, 0, 200, 200, 0, 200, 200]
-    own = [0, 0, 0, 200, 203, 0, 203, 203, *depths[8:]]
-    which = order.index(1)
+    own = [0, 0, 0, 200, 203, 0, 203, 203, *depths[8:14], 203 if named else 200]
+    which, other = order.index(1), order.index(0)
     proof = {
         "basis": ["1 0", "0 1"],
         "margin": 1,
         "ties": [[tie("+", "1 0", "2"), tie("+", "2 -3", "")][i] for i in order],
     }
-    proof |= {"+": streams([*depths, *own], [which] * 3, [0] * 14), "-": streams([*depths, *depths], [], [0] * 14)}
+    proof |= {
+        "+": streams([*depths, *own], [which] * 3 + [other] * named, [0] * 14),
+        "-": streams([*depths, *depths], [], [0] * 14),
+    }
     classes = [[one_class("+", "00111", [1]), one_class("+", "00111", [])][i] for i in order]
     problem = {"model": "relu", "objective": OBJECTIVE, "lambda": "4", "y": "3/2 3/2 0 0 8", "free": ["biases"]}
     facts = {
@@ -77,12 +81,13 @@ def on_five_points(order: list[int]) -> bytes:
     return json.dumps(tree | {"claims": [{"claim": "p-unique", "verdict": "PROVED"}]}).encode()
 
 
+@pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])
-def test_a_level_class_is_not_hidden_behind_one_with_a_kink(order: list[int]) -> None:
+def test_a_level_class_is_not_hidden_behind_one_with_a_kink(order: list[int], named: bool) -> None:
     """With x_c = 0 at the kink both have the same B, but only one of them fixes its bias; it was taken for both, and a
     network that is not unique was proved to be."""
     with pytest.raises(Rejected, match="the same v as the class before it"):
-        verify.check(on_five_points(order))
+        verify.check(on_five_points(order, named))
 
 
 def test_nothing_is_said_of_single_neurons_where_biases_are_level() -> None:

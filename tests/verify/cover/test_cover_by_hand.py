@@ -89,7 +89,7 @@ def test_leaves_on_a_face(cone: Any, signs: Any, atoms: Any, part: str, good: bo
 
 def test_concave_lines_that_are_on() -> None:
     """Where u is above a concave line, its slope is added to v again."""
-    weights = Weights(Lines(((1, 0), (0, 1), (1, 1)), (0, 1, 2), (1, 1, 1), 1, 2), (3, -2, -1), (0, 0, 0), 1)
+    weights = Weights(Lines(((1, 0), (0, 1), (1, 1)), (0, 1, 2), (1, 1, 1), 1, 2), (3, -2, -1), (0, 0), 1)
     tie = on_face(weights, BASIS, 1, (1, 0), (1, 0, 1), NODE, biases=False)
     assert (tie.v, tie.q) == ((2, 0), 1)
     leaf = special([(1, 0), (1, 1)], (), [(WEIGHT, b"\1\1")])
@@ -258,8 +258,8 @@ def test_lines_by_hand() -> None:
     lines = lines_of(problem)
     assert (lines.rows, lines.line, lines.multiple, lines.scale) == (((1, 0), (0, 1)), (0, 0, -1, 1), (4, -1, 0, 6), 2)
     weights = weights_of(lines, vec(1, "1/3", 5, -1), 1)
-    assert (weights.w, weights.left, weights.unit) == ((13, -18), (-1, 0), 6)
-    assert (weights.convex, weights.concave, weights.c0) == ([0], [1], [-1, 0])
+    assert (weights.w, weights.c0, weights.unit) == ((13, -18), (-1, 0), 6)
+    assert (weights.convex, weights.concave) == ([0], [1])
     for u, value_ in (((1, 0), F(2)), ((-1, 0), F(1, 6)), ((0, 1), F(-3)), ((0, -1), F(0)), ((2, 1), F(1))):
         assert value_at(weights, u) == value_
     silent = weights_of(lines, vec(1, -4, 5, 0), 1)
@@ -335,7 +335,7 @@ def test_classes_of_faces() -> None:
             class_of(R_squared)
     cube = Problem("relu", F(1), mat([[1, 1, 1], [0, 1, 0], [0, 0, 1], [0, 1, 1]]), vec(1, 1, 1, 1))
     lines3 = lines_of(cube)
-    bent = Weights(lines3, (3, -2, -2, -2), (0, 0, 0, 0), 2)
+    bent = Weights(lines3, (3, -2, -2, -2), (0, 0, 0), 2)
     three = on_face(bent, ((1, 0, 0), (0, 1, 0), (0, 0, 1)), 1, (1, 0, 0), (1, 0, 0, 0), NODE, biases=False)
     given = {"sign": "+", "pattern": "1000", "kinks": [1, 2, 3], "basis": [1, 2], "idle": []}
     whole: Any = SimpleNamespace(lines=lines3, weights={1: bent})
@@ -428,7 +428,8 @@ def test_a_line_that_is_split_off(long: int) -> None:
     g = -1 << long
 
     def holds(c0: int, signs: Any) -> bool:
-        leaves = Leaves(vertices=[(g,)], cones=[(0,)], turns=[b"\1"])
+        atom = {"atom_leaf": [0], "atom_weight": [WEIGHT], "atom_point": [b"\1"]}
+        leaves = Leaves(vertices=[(g,)], cones=[(0,)], turns=[b"\1"], **atom)
         leaves.signs |= {0: signs} if signs else {}
         rows = Coarse(np.array([[5]]), np.zeros((0, 1), dtype=np.int64), [c0], 20, 1 << 20)
         try:

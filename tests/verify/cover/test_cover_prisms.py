@@ -95,7 +95,7 @@ def test_rounding_where_the_bias_is_long() -> None:
     """sum |u_l| <= ceil sqrt 2 + ceil sqrt 10 for weights of length 1 at the rows (the longest has length sqrt 37/4):
     so much less is what c may be, for each row."""
     assert widest(PROBLEM) == 2 + 4
-    bent = Weights(Lines(((1, 0, 1), (0, 1, 1)), (0, 1), (1, 1), 1, 3), (3, -2), (0, 0), 2)
+    bent = Weights(Lines(((1, 0, 1), (0, 1, 1)), (0, 1), (1, 1), 1, 3), (3, -2), (0, 0, 0), 2)
     plain, free = (coarse(bent, F(1), 0, width, NODE).bound for width in (2, 6))
     assert plain - free == 3 * (6 - 2)
 
@@ -113,7 +113,7 @@ def test_c_has_no_bias() -> None:
 
 def tied(shares: str, biases: bool) -> Any:
     """f(u) = (u_1 + u_3)_+ - (u_2 + u_3)_+ at u = (1, -1, 1), on the concave line."""
-    weights = Weights(Lines(((1, 0, 1), (0, 1, 1)), (0, 1), (1, 1), 1, 3), (1, -1), (0, 0), 1)
+    weights = Weights(Lines(((1, 0, 1), (0, 1, 1)), (0, 1), (1, 1), 1, 3), (1, -1), (0, 0, 0), 1)
     node = Node({"sign": "+", "u": "1 -1 1", "shares": shares}, None, "tie")
     return read_tie({1: weights, -1: weights}, [(1, 0, 0), (0, 1, 0), POLE], F(4), node, biases)
 
@@ -129,7 +129,7 @@ def test_a_neuron_with_a_bias_is_rejected() -> None:
 def test_gradients_on_faces_without_a_bias() -> None:
     """On the face u_1 = u_3 the gradient (1, 0, 1) has the product 2 with (1, 0, 1): the shortest v without a bias is
     (2, 0, 0), not (1, 0, 1). A face that holds the bias alone has none."""
-    weights = Weights(Lines(((1, 0, 1), (1, 0, -1)), (0, 1), (1, 1), 1, 3), (1, -1), (0, 0), 1)
+    weights = Weights(Lines(((1, 0, 1), (1, 0, -1)), (0, 1), (1, 1), 1, 3), (1, -1), (0, 0, 0), 1)
     basis = [(1, 0, 0), POLE]
     assert on_face(weights, basis, 1, (1, 0, 1), (1, 0), NODE, biases=False).squared == 2
     found = on_face(weights, basis, 1, (1, 0, 1), (1, 0), NODE, biases=True)

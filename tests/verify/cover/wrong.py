@@ -298,6 +298,11 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
         "the same v as the class before it",
     ),
     (
+        *("hidden", "two classes of one pattern on different kinks"),
+        {f"{SET}.classes[1]": {**one_class("+", "1000", [1, 3]), "basis": [1, 3]}},
+        "the same v as the class before it",
+    ),
+    (
         *("wedge", "a class of the other sign than its tie"),
         with_tie("wedge", tie("-", "-1 -2", ""), one_class("+", "110", [])),
         "a class whose region holds all leaves of tie 1",
