@@ -85,15 +85,12 @@ def _columns(problem: Problem, order: Sequence[int]) -> list[str]:
 def _proofs(facts: Facts) -> dict[str, Any]:
     """Patterns, lambda_max and the dual point: by multipliers, by covers or by leaders."""
     problem, largest, dual = facts.problem, facts.lambda_max, facts.dual
-    if not problem.unlisted:
-        listed = {} if problem.listed is None else {"patterns": written(problem.listed)}
-        known = {} if problem.free else {"lambda_max": written(largest, problem.model)}
-        return listed | known | {"dual": written(dual, problem.model)}
+    proofs: dict[str, Any] = {} if problem.listed is None else {"patterns": written(problem.listed)}
     if isinstance(dual.multipliers, Leaders):
-        return {"leaders": written(dual.multipliers)}
+        return proofs | {"leaders": written(dual.multipliers)}
     if not isinstance(dual.multipliers, Cover):
-        raise ValueError("where patterns are not listed a cover proves it")
-    proofs: dict[str, Any] = {}
+        known = {} if problem.free else {"lambda_max": written(largest, problem.model)}
+        return proofs | known | {"dual": written(dual, problem.model)}
     if largest.exact and largest.multipliers is not None:
         whole = written(largest, "unlisted")
         proofs["cover_lambda_max"] = {
@@ -107,13 +104,13 @@ def _proofs(facts: Facts) -> dict[str, Any]:
 
 def _facts(facts: Facts) -> dict[str, Any]:
     """What follows from these, each fact by its own type."""
-    unlisted, path = facts.problem.unlisted, facts.path
-    model = "unlisted" if unlisted else facts.problem.model
+    covered, path = facts.covered, facts.path
+    model = "unlisted" if covered else facts.problem.model
     values = {
         "primal": facts.primal,
         "value": facts.value,
         "fit": facts.fit,
-        _SETS.get(type(facts.optimal_set), "cover_set" if unlisted else "optimal_set"): (
+        _SETS.get(type(facts.optimal_set), "cover_set" if covered else "optimal_set"): (
             facts.optimal_set if facts.known else None
         ),
         "polytope": facts.polytope,
@@ -127,7 +124,7 @@ def _facts(facts: Facts) -> dict[str, Any]:
         "jump": None if path is None else path.jump,
     }
     found = {key: written(value, model) for key, value in values.items() if value is not None}
-    if unlisted:
+    if facts.problem.unlisted:
         found["fit"]["center"] = None
     if path is not None and path.jump is not None:
         found["jump"] = {"lo": number(path.cover.lo), "hi": number(path.cover.hi)} | found["jump"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -268,7 +268,7 @@ def _optimum_with_free_terms(
     """The same for a network with terms that are not penalised."""
     from relu_cert.free.optimum import Unproved, optimum_with_free_terms
 
-    with stages.stage("prove"), interruptible() if problem.unlisted else nullcontext():
+    with stages.stage("prove"), interruptible():
         try:
             return optimum_with_free_terms(problem, choice.resolve, gap, limits, stages.tell)
         except Unproved as why:

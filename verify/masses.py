@@ -22,7 +22,7 @@ KEYS = ("lift", "classes", "masses", "split", "forced")
 
 def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSet:
     """The set over these classes, which are all neurons that can be active; rejected unless its evidence holds."""
-    problem, free = ball.problem, ball.problem.outputs
+    problem, free = ball.problem, ball.problem.lift
     if problem.biases:
         from verify.cover.biases import check_level, rows_of
 

@@ -10,6 +10,7 @@ from pkgutil import iter_modules
 from relu_cert.claims.claim import CLAIMS, Claim, Result, Verdict, proved
 from relu_cert.cover.limits import ENOUGH, MANY_FEATURES, MOST_DIRECTIONS
 from relu_cert.errors import UsageError
+from relu_cert.free.terms import DEPENDENT
 from relu_cert.interrupt import INTERRUPTED
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
@@ -67,7 +68,7 @@ def _qualified(facts: Facts, result: Result) -> Result:
     """Where only some patterns are looked at, every line says so; a group lasso has groups, not neurons."""
     if facts.problem.kind == "cgl":
         return replace(result, detail=of_groups(result.detail))
-    if facts.problem.unlisted and result.verdict is Verdict.UNDECIDED:
+    if facts.covered and result.verdict is Verdict.UNDECIDED:
         return replace(result, detail=f"{result.detail} {advice(facts, result.claim)}".rstrip())
     if not facts.problem.some or "these patterns only" in result.detail:
         return result
@@ -75,7 +76,7 @@ def _qualified(facts: Facts, result: Result) -> Result:
 
 
 def advice(facts: Facts, claim: str) -> str:
-    """What would settle a claim that is undecided where patterns are not listed; empty where nothing is known to."""
+    """What would settle a claim that is undecided where nothing rests on a list; empty where nothing is known to."""
     network = facts.problem.network
     if network is None or (facts.problem.loss == "logistic" and claim != "optimal"):
         return ""
@@ -86,6 +87,8 @@ def advice(facts: Facts, claim: str) -> str:
         return "What would settle it: a smaller --gap."
     if facts.unsettled == MANY_FEATURES:
         return f"What would settle it: at most {MOST_DIRECTIONS} features{less}, or a larger lambda."
+    if facts.unsettled == DEPENDENT:
+        return "What would settle it: fewer free terms."
     if facts.known:
         return ""
     if not facts.value.reached:

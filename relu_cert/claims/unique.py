@@ -29,6 +29,8 @@ def p_unique(facts: Facts) -> Answer:
         return refuted("interval of biases", detail)
     if found.network_dimension == 0:
         number = active - found.repeated
+        if not number:
+            return proved("independence", "no neuron can be active.")
         outputs = "its output is not zero" if number == 1 else "their outputs are independent"
         return proved("independence", f"{count(number, 'neuron')} can be active; {outputs}.")
     evidence, reason = _dependence(found)

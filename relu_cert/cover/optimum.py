@@ -27,7 +27,7 @@ from relu_cert.cover.build import (
     rounded,
 )
 from relu_cert.cover.engine import Floats
-from relu_cert.cover.evidence import Cover, Rounded, Row, Tie
+from relu_cert.cover.evidence import Cover, Rounded, Tie
 from relu_cert.cover.limits import ENOUGH, Limits, Moment, Tell
 from relu_cert.cover.lines import Weights, frame_of, lines_of, row_space, weights_of
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
@@ -155,18 +155,15 @@ class Prover:
     def _exact(self, trained: Trained) -> Found:
         """The exact finish."""
         data = self.data
-        residual = base = self.given.y
-        moves: Moves = ()
-        neurons: Neurons = ()
-        directions: list[tuple[int, Row]] = []
+        exact: Sequence[Exact] = ()
         if len(trained.V):
             exact = refine(data, *self._start(trained), in_time=self._in_time)
             if self.extra:  # the next neuron that is missing is missing beside these, not beside the trained ones
                 self.trained, self.extra = self._refined(exact), []
-            neurons = tuple((one.xi, one.v) for one in exact)
-            residual = self._residual(neurons)  # not that of refine: a row may be a hair beyond its line
-            base, moves = self._near(residual, neurons)
-            directions = [(one.xi, one.numerators) for one in exact]
+        neurons = tuple((one.xi, one.v) for one in exact)
+        residual = self._residual(neurons)  # not that of refine: a row may be a hair beyond its line
+        base, moves = self._near(residual, neurons)
+        directions = [(one.xi, one.numerators) for one in exact]
         weights = {xi: weights_of(data.lines, base, xi) for xi in (1, -1)}
         ties = known_ties(data, weights, directions)
         while True:

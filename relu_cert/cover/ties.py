@@ -171,9 +171,13 @@ def shares_of(
         step = np.linalg.lstsq(A[:, free], rest, rcond=1e-12)[0]
         for i, x in zip(np.flatnonzero(free), step, strict=True):
             found[i] += int(x)
-    bounds = [{0: (0, grid), 1: (grid, None), -1: (None, 0)}[chosen.get(c, 0)] for c in tight]
-    shares = tuple(Fraction(_clip(s, *both), grid) for s, both in zip(found, bounds, strict=True))
-    return _levelled(weights, v, tight, shares, free) if weights.lines.biases else shares
+    bounds = [{0: (0, 1), 1: (1, None), -1: (None, 0)}[chosen.get(c, 0)] for c in tight]
+    shares = tuple(_clip(Fraction(s, grid), *both) for s, both in zip(found, bounds, strict=True))
+    if not weights.lines.biases:
+        return shares
+    levelled = _levelled(weights, v, tight, shares, free)
+    inside = levelled and all(_clip(s, *both) == s for s, both in zip(levelled, bounds, strict=True))
+    return levelled if inside else None
 
 
 def _levelled(
@@ -188,9 +192,9 @@ def _levelled(
     return (*shares[:i], shares[i] - left / bias[i], *shares[i + 1 :])
 
 
-def _clip(s: int, low: int | None, high: int | None) -> int:
-    s = s if low is None else max(s, low)
-    return s if high is None else min(s, high)
+def _clip(s: Fraction, low: int | None, high: int | None) -> Fraction:
+    s = s if low is None else max(s, Fraction(low))
+    return s if high is None else min(s, Fraction(high))
 
 
 def tight_lines(weights: Weights, tie: Tie) -> list[int]:

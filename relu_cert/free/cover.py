@@ -27,6 +27,7 @@ from relu_cert.cover.train import Trained
 from relu_cert.cover.unlisted import MOST_COLUMNS, MOST_ROWS
 from relu_cert.exact import Vector, dot, norm_squared, scaled_rows
 from relu_cert.free.terms import coefficients, combined, orthogonal, possible, widest
+from relu_cert.free.terms import weights_of as seen_part
 from relu_cert.free.train import Task
 from relu_cert.leaders.rounding import dual_value
 from relu_cert.problem.problem import Network, Problem
@@ -34,8 +35,9 @@ from relu_cert.prove.beside import on_face
 from relu_cert.rationals import first_independent
 
 COEFFICIENT_BITS = 400
-IDLE_BITS = 180  # weights below 2^-180 of the largest are 0: theta has 220
-TWO_SIDED_BITS = 150  # likewise
+TWO_SIDED_BITS = 150  # as many digits of theta are 0 where it is orthogonal
+IDLE_BITS, FLOAT_IDLE_BITS = 180, 40  # weights below this part of the largest are 0: theta has 220 digits, or 53
+LONGEST = 2**40  # an entry of the basis, of generators that may have 52 bits
 KINK = 1e-7  # a row nearer than this to a neuron's border is a kink of it
 
 
@@ -91,10 +93,10 @@ class FreeProver(LogisticProver):
         base = orthogonal((*free, *self._exactly_level(neurons, idle)), cleared, rows)
         return base, moves_between(digits, base)
 
-    def _idle(self, theta: Vector) -> frozenset[int]:
+    def _idle(self, theta: Vector, bits: int = IDLE_BITS) -> frozenset[int]:
         """The rows of lines that have no weight, up to the last digits of theta."""
         weights = weights_of(self.data.lines, theta, 1)
-        nothing = Fraction(weights.unit * max(map(abs, self.data.lines.multiple), default=0), 1 << IDLE_BITS)
+        nothing = Fraction(weights.unit * max(map(abs, self.data.lines.multiple), default=0), 1 << bits)
         size = max(map(abs, theta), default=Fraction(0)) / self.data.lines.scale
         idle = {c for c, w in enumerate(weights.w) if abs(w) <= nothing * size}
         rows: dict[int, list[int]] = {}
@@ -131,11 +133,14 @@ class FreeProver(LogisticProver):
         return longer * super()._radius_squared(neurons, residual, theta)
 
     def _base(self, trained: Trained) -> Vector:
-        """theta to the digits of floats, orthogonal to the free columns, and level along the free bias of a neuron."""
+        """theta to the digits of floats, orthogonal to the free columns; with free biases 0 on lines whose weight is
+        nearly 0, and level along the bias of a neuron."""
         problem = self.given.problem
         theta = tuple(Fraction(float(x)) for x in trained.residual)
+        idle = self._idle(theta, FLOAT_IDLE_BITS) if self.data.lines.biases else frozenset()
+        cleared = tuple(Fraction(0) if k in idle else x for k, x in enumerate(theta))
         columns = (*self.given.columns, *self._levels(trained.V @ self.frame))
-        found = orthogonal(columns, theta, widest(problem, theta))
+        found = orthogonal(columns, cleared, sorted(widest(problem, theta), key=lambda k: k in idle))
         if not possible(problem, found):
             raise Exhausted("theta has no room between 0 and the labels")
         return found
@@ -159,17 +164,14 @@ def rounded_coefficients(columns: Sequence[Vector], residual: Sequence[Fraction]
     return rounded(coefficients(columns, residual), COEFFICIENT_BITS)
 
 
-def coverable(network: Network) -> bool:
-    """Whether the data are small enough for a cover."""
-    return len(network.Z[0]) <= MOST_COLUMNS and len(network.Z) <= MOST_ROWS
-
-
 def free_setting(problem: Problem, network: Network, columns: tuple[Vector, ...], task: Task) -> FreeSetting | None:
-    """The data, prepared; None where there is no cover: with too many features."""
-    if not coverable(network):
+    """The data, prepared; None where there is no cover: with too many features, too long a basis, or zeros only."""
+    if len(network.Z[0]) > MOST_COLUMNS or len(network.Z) > MOST_ROWS:
+        return None
+    if not any(any(seen_part(problem.free, z)) for z in network.Z):  # no direction has a price
         return None
     given = setting(network.Z, problem.y, biases="biases" in problem.free)
-    if not 0 < len(given.data.basis) <= MOST_DIRECTIONS:
+    if len(given.data.basis) > MOST_DIRECTIONS or any(abs(x) >= LONGEST for v in given.data.basis for x in v):
         return None
     data = given.data
     if problem.loss != "logistic":

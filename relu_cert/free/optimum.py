@@ -1,7 +1,7 @@
 """The optimum of a ReLU network with free terms: a network, and the best lower bound of p* that some engine proves.
 
-The list of patterns where there is one; else the cover, where the data have few features, and the leaders where it
-leaves a gap.
+The cover, where the data have few features; where it does not settle everything the list of patterns, if there is one,
+and else the leaders.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from scipy.special import expit
 from relu_cert.clock import Until
 from relu_cert.cover.build import Exhausted
 from relu_cert.cover.limits import MANY_FEATURES, Limits, Moment, Tell
+from relu_cert.cover.logistic import polished
 from relu_cert.cover.optimum import Neurons, compiled, neurons_of
 from relu_cert.cover.train import train
 from relu_cert.cover.unlisted import DEFAULT_SECONDS
 from relu_cert.exact import Vector, dot, norm_squared
-from relu_cert.free.cover import FreeProver, coverable, free_setting, rounded_coefficients
+from relu_cert.free.cover import FreeProver, FreeSetting, free_setting, rounded_coefficients
 from relu_cert.free.listed import listed_dual
-from relu_cert.free.terms import coefficients, combined, outputs, possible, weights_of
+from relu_cert.free.terms import DEPENDENT, coefficients, combined, lift, outputs, possible, weights_of
 from relu_cert.free.train import Task, largest, orthonormal
 from relu_cert.interrupt import INTERRUPTED, interrupted
 from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.leaders.rounding import dual_value
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.problem import Network, Problem
-from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal, Unknown
+from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, PieceMultipliers, Primal, Unknown
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.logistic import enclosed_facts
 from relu_cert.prove.optimal_set import optimal_set
@@ -41,10 +42,11 @@ from relu_cert.solve.threads import one_thread
 
 GOOD = 1e-5  # a relative gap of a cover that the leaders are not asked to better
 DIGITS = 10**6
+FEW = 7  # directions: where there are more, a list is faster by far than a cover
 NORM_BITS = 300
 LOGISTIC = "with free terms and the logistic loss only the optimal value and the fit are proved"
 LEVEL = "a neuron that is zero at no row can be split into several of other free biases"
-BIASES = "with free biases a list of patterns proves the optimal value and the fit only, a cover more"
+BIASES = "with free biases and so many features a list of patterns proves the optimal value and the fit only"
 TO_FLOATS = "the network is known to the digits of floats only"
 LIMIT = "the limit of time or nodes was reached"
 
@@ -65,7 +67,8 @@ def optimum_with_free_terms(
     Z = np.array([[float(x) for x in z] for z in network.Z])
     y = np.array([float(x) for x in problem.y])
     task = Task(Z, y, 1.0, problem.loss == "logistic", Q=orthonormal(B), biases="biases" in problem.free)
-    if network.all is None and coverable(network):
+    ways = _ways(problem, network, free_setting(problem, network, columns, task))
+    if ways[0] is not None:
         compiled()
     until = replace(limits, seconds=DEFAULT_SECONDS if limits.seconds is None else limits.seconds).until
     with one_thread():
@@ -73,25 +76,59 @@ def optimum_with_free_terms(
         lam = choice(top)
         top = replace(top, squared=max(top.squared, 2 * lam * lam))  # no proof is made of lambda >= lambda_max
         task = replace(task, lam=float(lam))
-    found = _found(Question(problem, network, columns, lam, task, tell), gap, replace(limits, seconds=until.left))
-    point = _point(problem, network, columns, found.neurons, task)
-    dual = _dual(Question(problem, network, columns, lam, task, tell), found, point, until)
-    single = not task.logistic and (network.all is None or not task.biases)
-    reason = INTERRUPTED if interrupted() else found.reason if single else LOGISTIC if task.logistic else BIASES
-    if task.logistic:
-        return replace(enclosed_facts(problem, lam, top, point, dual, gap), optimal_set=Unknown(reason))
-    bounds = value(problem, lam, point, dual, gap)
-    facts = Facts(problem, lam, top, point, dual, bounds, fit(point, bounds), optimal_set=Unknown(reason))
-    exact = network.all is not None or (dual is found.covered and found.exact)
-    return _with_set(facts, columns) if single and exact else facts
+    asked = Question(problem, network, columns, lam, top, task, gap, tell)
+    found: list[Facts] = []
+    reasons: list[str] = []
+    for way in ways:
+        if way is not None:
+            compiled()
+        tried = _facts(asked, way, replace(limits, seconds=until.left), until)
+        reasons.append(tried if isinstance(tried, str) else tried.unsettled)
+        if isinstance(tried, Facts):
+            found.append(tried)
+            value_alone = task.logistic or task.biases  # is what the list can prove
+            if interrupted() or tried.known or (value_alone and tried.value.reached):
+                break
+    if not found:
+        raise Unproved("no bound was found in the time that there is")
+    best = max(found, key=lambda facts: (facts.known, facts.value.lower))
+    return best if best.known else replace(best, optimal_set=Unknown(reasons[0]))  # why a cover does not know it
+
+
+def _ways(problem: Problem, network: Network, given: FreeSetting | None) -> list[FreeSetting | None]:
+    """What is tried: a cover, where there can be one, and without it (None) the list, or the leaders. The list goes
+    first where it proves all that is proved of such a loss."""
+    if network.all is None or given is None:
+        return [given]
+    if len(given.data.basis) > FEW:
+        return [None]
+    return [None, given] if problem.loss == "logistic" else [given, None]
+
+
+def _facts(asked: Question, given: FreeSetting | None, limits: Limits, until: Until) -> Facts | str:
+    """What is proved in one way, or why nothing is."""
+    problem, lam, logistic = asked.problem, asked.lam, asked.task.logistic
+    found = _found(asked, given, limits)
+    point = _point(problem, asked.network, asked.columns, found.neurons, asked.task)
+    dual = _dual(asked, found, point, until) if asked.network.all is None or given is None else found.covered
+    if dual is None:
+        return found.reason
+    over_list = isinstance(dual.multipliers, PieceMultipliers)
+    single = not (logistic or (over_list and asked.task.biases))
+    reason = INTERRUPTED if interrupted() else found.reason if single else LOGISTIC if logistic else BIASES
+    if logistic:
+        return replace(enclosed_facts(problem, lam, asked.top, point, dual, asked.gap), optimal_set=Unknown(reason))
+    bounds = value(problem, lam, point, dual, asked.gap)
+    facts = Facts(problem, lam, asked.top, point, dual, bounds, fit(point, bounds), optimal_set=Unknown(reason))
+    exact = over_list or (dual is found.covered and found.exact)
+    return _with_set(facts, lift(problem.free, asked.network.Z)) if single and exact else facts
 
 
 def _with_set(facts: Facts, columns: tuple[Vector, ...]) -> Facts:
     """The facts with the optimal network, where it is the only one: free columns are a lift of the plain problem, with
     all of R as coefficients."""
     if len(independent(columns)) < len(columns):
-        why = "the free columns depend on each other, and so do their coefficients"
-        return replace(facts, optimal_set=Unknown(why))
+        return replace(facts, optimal_set=Unknown(DEPENDENT))
     try:
         found = optimal_set(facts, columns)
     except Unsettled as why:
@@ -110,7 +147,9 @@ class Question:
     network: Network
     columns: tuple[Vector, ...]
     lam: Fraction
+    top: LambdaMax
     task: Task
+    gap: Fraction
     tell: Tell
 
 
@@ -130,11 +169,8 @@ class Found:
         return not self.reason
 
 
-def _found(asked: Question, gap: Fraction, limits: Limits) -> Found:
-    """A network; where its patterns are not listed, with what a cover proves in half of the time, if there is one."""
-    given = None
-    if asked.network.all is None:
-        given = free_setting(asked.problem, asked.network, asked.columns, asked.task)
+def _found(asked: Question, given: FreeSetting | None, limits: Limits) -> Found:
+    """A network; with what a cover proves in half of the time, if there is one."""
     if given is None:
         half = limits.until.within(limits.until.left / 2)  # the bound needs the other half
         with one_thread():
@@ -143,19 +179,21 @@ def _found(asked: Question, gap: Fraction, limits: Limits) -> Found:
                 told=lambda m, p: asked.tell(Moment("train", m, p)),
                 stop=lambda: interrupted() or half.over,
             )
+            if asked.network.all is not None:  # few neurons
+                trained = polished(asked.task, trained)
         return Found(neurons_of(trained, np.eye(asked.task.Z.shape[1])), trained.objective, None)
     seconds = None if limits.seconds is None else limits.seconds / 2
     prover = FreeProver(given, asked.lam, replace(limits, seconds=seconds), asked.tell)
     try:
-        proved = prover.run(enough=float(gap))
+        proved = prover.run(enough=float(asked.gap) if asked.network.all is None else 0.0)
     except Exhausted as why:
         return Found(neurons_of(prover.network, given.frame), prover.network.objective, None, str(why) or LIMIT)
     reason = proved.reason or ("" if proved.cover.source is not None else TO_FLOATS)
     return Found(proved.neurons, prover.network.objective, Dual(proved.theta, proved.cover), reason)
 
 
-def _dual(asked: Question, found: Found, point: Primal, until: Until) -> Dual:
-    """The dual point with the best bound."""
+def _dual(asked: Question, found: Found, point: Primal, until: Until) -> Dual | None:
+    """The dual point with the best bound: over the list, or of the cover and the leaders."""
     problem, network, lam, covered = asked.problem, asked.network, asked.lam, found.covered
     if network.all is not None:
         listed = listed_dual(problem, network, [float(x) for x in _residual(problem, point)], lam)
@@ -178,8 +216,6 @@ def _dual(asked: Question, found: Found, point: Primal, until: Until) -> Dual:
     )
     if leaders is not None and leaders.lower > bound:
         return Dual(leaders.theta, leaders)
-    if covered is None:
-        raise Unproved("no bound was found in the time that there is")
     return covered
 
 

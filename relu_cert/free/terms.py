@@ -21,6 +21,7 @@ from relu_cert.rationals import column, first_independent, matrix_of, to_vector
 
 FREE = ("output-bias", "biases", "skip")
 Free = tuple[str, ...]
+DEPENDENT = "the free columns depend on each other, and so do their coefficients"
 WORDS = {"output-bias": "an output bias", "biases": "biases of the first layer", "skip": "a skip connection"}
 
 
@@ -60,6 +61,12 @@ def outputs(free: Free, Z: Matrix) -> tuple[Vector, ...]:
     return (*constant, *(zip(*Z, strict=True) if "skip" in free else ()))
 
 
+def lift(free: Free, Z: Matrix) -> tuple[Vector, ...]:
+    """The same columns, the constant once: a skip connection has it, too, where the last column of Z is ones."""
+    columns = outputs(free, Z)
+    return columns[len(columns) > len(Z[0]) and all(z[-1] == 1 for z in Z) :]
+
+
 def free_parts(free: Free, c: Vector) -> tuple[Fraction, Vector]:
     """The constant and the skip connection of coefficients in the order of `outputs`."""
     constant = int(free_constant(free))
@@ -93,10 +100,10 @@ def orthogonal(columns: Sequence[Vector], theta: Vector, order: Sequence[int] | 
     return tuple(changed)
 
 
-def widest(problem: Problem, theta: Vector) -> Sequence[int] | None:
-    """The rows at which theta may move farthest: with the logistic loss 0 <= y_k theta_k <= 1."""
+def widest(problem: Problem, theta: Vector) -> Sequence[int]:
+    """The rows, first those at which theta may move farthest: with the logistic loss 0 <= y_k theta_k <= 1."""
     if problem.loss != "logistic":
-        return None
+        return range(len(theta))
     return sorted(range(len(theta)), key=lambda k: abs(problem.y[k] * theta[k] - Fraction(1, 2)))
 
 

@@ -15,6 +15,7 @@ from relu_cert.report.text import about, at_least, at_most, one_number, scientif
 
 CLAIMS: list[Claim] = []
 _claim = partial(claim, among=CLAIMS)
+FREE_TERMS = "with free terms neurons are not compared with those of optimal networks"
 
 
 def network_verdicts(comparison: Comparison, gap: Fraction) -> tuple[Result, ...]:
@@ -153,7 +154,7 @@ def prune(comparison: Comparison, _: Fraction) -> Answer:
 def directions(comparison: Comparison, _: Fraction) -> Answer:
     """Distance 0 for all proves it, a positive distance of one refutes it."""
     if comparison.facts.problem.free:
-        return undecided(f"{comparison.facts.unsettled}.")
+        return undecided(f"{comparison.facts.unsettled or FREE_TERMS}.")
     found = comparison.directions
     m = len(found)
     right, off = sum(not one.upper for one in found), [one for one in found if one.lower > 0]
@@ -180,7 +181,8 @@ def nearest(comparison: Comparison, _: Fraction) -> Answer:
     """The least distance over all matchings of neurons and all optimal networks, from both sides."""
     found = comparison.closest
     if found is None:
-        why = comparison.facts.unsettled or comparison.facts.unlisted or "the optimal set is not known"
+        free = FREE_TERMS if comparison.facts.problem.free else ""
+        why = comparison.facts.unsettled or free or comparison.facts.unlisted or "the optimal set is not known"
         return undecided(f"{why}.")
     if found.distance.upper == 0:
         return proved("equality", "merged, the network is an optimal one, exactly.")

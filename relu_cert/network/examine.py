@@ -106,7 +106,7 @@ def compare(examination: Examination, facts: Facts, own: Facts | None) -> Compar
     """The network beside what was proved about the optimum over all patterns, and over its own."""
     best = merge_collinear([ConvexNeuron(neuron.sign, neuron.w) for neuron in facts.primal.neurons]).neurons
     nearest = match(examination.cells.neurons, best)
-    if facts.problem.free:  # nothing is proved of the optimal networks
+    if facts.problem.free:  # neurons are not compared
         return Comparison(examination, facts, own, (False,) * len(examination.neurons), nearest)
     optimum = known_optimum(facts)
     return Comparison(

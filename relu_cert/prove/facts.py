@@ -413,6 +413,11 @@ class Facts:
         return self.lam**2 >= self.lambda_max.squared
 
     @property
+    def covered(self) -> bool:
+        """Whether a cover or leaders prove the dual point, and no list, whatever is listed besides."""
+        return isinstance(self.dual.multipliers, Cover | Leaders)
+
+    @property
     def known(self) -> bool:
         """Whether the optimal set is known."""
         return not isinstance(self.optimal_set, Unknown)

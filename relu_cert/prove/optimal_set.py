@@ -60,8 +60,6 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
     candidates = find_candidates(problem, facts.lam, facts.dual, ball, facts.primal.neurons)
     if not problem.free:
         return _over(facts, candidates, lift, 0, [])
-    if not candidates.classes:
-        raise Unsettled("no neuron ties: the free terms alone are optimal")
     level = level_classes(problem, candidates.classes)
     free = (*lift, *rows_of_lift(candidates.classes, level))
     if any(dot(row, theta) for row in free):
@@ -86,7 +84,7 @@ def _over(facts: Facts, candidates: Candidates, lift: Matrix, free: int, level: 
     try:
         sigma, masses, error = _masses(problem, ball, lift, columns(outputs.Q, firsts), outputs.error)
     except Unsettled:
-        if problem.unlisted:  # n x n matrices
+        if problem.unlisted or problem.free:  # n x n matrices; and mixed classes have no free terms
             raise
         found = mixtures(
             maps,
@@ -198,6 +196,8 @@ def _masses(
     problem: Problem, ball: Ball, lift: Matrix, Q: fmpq_mat, error: Fraction
 ) -> tuple[Fraction, Vector, Fraction]:
     """sigma, the masses and their error: Pi Q* A = Pi (y - r*) with |Q* - Q| <= sqrt(k) error, |r* - theta| <= R."""
+    if not Q.ncols():
+        return Fraction(1), (), Fraction(0)
     A = projected(lift, Q)
     fitted = projected(lift, column([y_k - t_k for y_k, t_k in zip(problem.y, ball.center, strict=True)]))
     epsilon = error * sqrt_upper(Fraction(Q.ncols()), 64)

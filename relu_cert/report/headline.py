@@ -89,6 +89,8 @@ def _network(facts: Facts, said: Said) -> str | None:
     unique = said.get("p-unique")
     if unique is Verdict.PROVED:
         width = _width(facts)
+        if width == 0:
+            return "The best network has no neuron: it is the free terms alone; proved."
         has = "" if width is None else f"; it has {count(width, 'neuron')}"
         return f"The best network is unique (up to the order and splitting of neurons){has}; proved."
     if unique is Verdict.REFUTED:

@@ -59,3 +59,20 @@ def test_a_neuron_of_a_free_bias_alone() -> None:
 def test_the_word() -> None:
     """`explain free` says what it is."""
     assert "not penalised" in looked_up("free").meaning
+
+
+def test_estimators_and_given_networks_know_whether_the_optimum_is_unique() -> None:
+    """On small data with scikit-learn's objective: it is decided, for the estimator and beside a given network, and
+    what rests on the list of patterns is decided as well."""
+    pytest.importorskip("sklearn")
+    from relu_cert.sklearn import ReLUCertRegressor
+
+    found = ReLUCertRegressor(0.25, free="output-bias,biases").fit(np.array(X, dtype=float), np.array(Y, dtype=float))
+    assert str(found.claims_["p-unique"].verdict) in ("PROVED", "REFUTED")
+    assert str(found.claims_["patterns-complete"].verdict) == "PROVED"
+    kinked = ([[1.0, 0.0], [0.0, -1.0]], [2.0, 0.5], [1.0, 1.0], 0.25)  # zero at the first row
+    beside = certify_network(kinked, X, Y, "1", penalty="sklearn")
+    facts = beside.report.comparison.facts
+    assert facts.known and facts.value.relative_gap < Fraction(1, 10**40)
+    assert str(beside.claims["network-stationary"].verdict) == "REFUTED"
+    assert all(len(result.detail) > 1 for result in beside.claims.values())

@@ -305,3 +305,11 @@ def test_points_stay_in_the_regions_of_their_piece(monkeypatch: pytest.MonkeyPat
     assert reason("gated", short("gated")) == ""
     monkeypatch.setattr("verify.rules.curve.same_region", other)
     assert "another region" in reason("gated", short("gated"))
+
+
+@pytest.mark.parametrize("part", ["branches", "samples"])
+def test_what_is_listed_twice_is_not_counted_twice(part: str) -> None:
+    """The numbers of pieces and of lambdas in the verdicts are of different ones: an entry again is rejected."""
+    fact = json.loads(text_of("gated"))["facts"]["curve"]
+    fact[part] = [*fact[part], fact[part][-1]]
+    assert "in ascending order" in reason("gated", fact)

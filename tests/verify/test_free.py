@@ -50,19 +50,18 @@ def certified(kind: str) -> dict[str, Any]:
     """A small certificate: over a list, by leaders, by a cover, by one with free biases, of a given network."""
     if kind in BY_HAND:
         return BY_HAND[kind]().certificate
-    if kind in ("list", "bias", "turned"):
-        free = {"list": FREE, "bias": "output-bias", "turned": "skip"}[kind]
-        return json.loads(certify(X, Y, 1, free=free).certificate)  # type: ignore[no-any-return]
     if kind == "network":
         network = {"W1": W1, "b1": B1, "w2": W2, "b2": B2, "skip": [0.5]}
         return json.loads(certify_network(network, X, Y, 1, free=f"{FREE},skip").certificate)  # type: ignore[no-any-return]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
-        if kind == "leaders":
+        if kind not in ("list", "bias", "turned"):
+            patch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+        if kind not in ("cover", "prisms"):
             patch.setattr(relu_cert.free.optimum, "free_setting", lambda *given: None)
-        found = certify(X, Y, 1, free="output-bias" if kind == "cover" else FREE, bias=True, seconds=5)
+        free = {"cover": "output-bias", "bias": "output-bias", "turned": "skip"}.get(kind, FREE)
+        found = certify(X, Y, 1, free=free, bias=kind not in ("bias", "turned"), seconds=5)
         tree: dict[str, Any] = json.loads(found.certificate)
-    assert {"prisms": "cover"}.get(kind, kind) in tree["facts"]
+    assert {"prisms": "cover", "cover": "cover", "leaders": "leaders"}.get(kind, "dual") in tree["facts"]
     return tree
 
 

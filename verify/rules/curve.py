@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from flint import fmpq_mat
 
@@ -45,11 +46,12 @@ def check_curve(problem: Problem, facts: Facts, node: Node) -> Facts:
         if before is not None and hi > before:
             raise entry.reject("an interval below the one before it", f"it ends at {show(hi)}, above {show(before)}")
         before = lo
-    for entry in fields["branches"].array():
-        check_branch(pieces, entry)
-    widths = [check_sample(patterns, pieces, entry) for entry in fields["samples"].array()]
-    number, branches = (len(fields[key].array()) for key in ("breakpoints", "branches"))
-    return proved(CURVE, Curve(number, branches, len(widths), min(widths, default=0), max(widths, default=0)))
+    branches = [check_branch(pieces, entry) for entry in fields["branches"].array()]
+    samples = [check_sample(patterns, pieces, entry) for entry in fields["samples"].array()]
+    fields["branches"].require(all(a < b for a, b in pairwise(branches)), "pieces in ascending order")
+    fields["samples"].require(all(a[0] < b[0] for a, b in pairwise(samples)), "lambdas in ascending order")
+    number, widths = fields["breakpoints"].length(), [width for _, width in samples]
+    return proved(CURVE, Curve(number, len(branches), len(widths), min(widths, default=0), max(widths, default=0)))
 
 
 def check_breakpoint(
@@ -149,8 +151,8 @@ def require_out(class_: Class, S: fmpq_mat, weight: Fraction, R: Fraction, node:
         raise node.reject(f"a neuron that is not tied: |v|^2 < {show(max(room, Fraction(0)) ** 2)}", show(size))
 
 
-def check_branch(pieces: list[Piece], node: Node) -> None:
-    """Reject unless the same classes, those listed, are active on the whole of a smooth piece."""
+def check_branch(pieces: list[Piece], node: Node) -> int:
+    """Reject unless the same classes, those listed, are active on the whole of a smooth piece; its number."""
     fields = node.record("piece", "active")
     piece = named(pieces, fields["piece"])
     fields["piece"].require(not piece.still, "a smooth piece", "a still one")
@@ -162,10 +164,11 @@ def check_branch(pieces: list[Piece], node: Node) -> None:
                 raise fields["active"].reject(f"a weight above {show(error)} on the piece for class {a}")
         else:
             require_out(class_, piece.S, Fraction(0), piece.R, fields["active"])
+    return fields["piece"].index(len(pieces))
 
 
-def check_sample(patterns: Patterns | None, pieces: list[Piece], node: Node) -> int:
-    """Reject unless objective, weights and directions at a lambda are within their bounds; the width."""
+def check_sample(patterns: Patterns | None, pieces: list[Piece], node: Node) -> tuple[Fraction, int]:
+    """Reject unless objective, weights and directions at a lambda are within their bounds; it, and the width."""
     fields = node.record("piece", "lambda", "s", "weights", "classes", "lower", "upper", "radius")
     piece, lam = named(pieces, fields["piece"]), fields["lambda"].number()
     point = read_point(patterns, piece, lam, fields)
@@ -176,7 +179,7 @@ def check_sample(patterns: Patterns | None, pieces: list[Piece], node: Node) -> 
     turned = max((root_above(class_.bound) * point.R for class_ in piece.classes), default=Fraction(0))
     if fields["radius"].number() < max(lam * point.error, turned):
         raise fields["radius"].reject(f"a radius >= {show(max(lam * point.error, turned))}")
-    return len(point.active)
+    return lam, len(point.active)
 
 
 RULE = Rule((CURVE,), check_curve, rests=(PATH,))

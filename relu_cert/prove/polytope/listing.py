@@ -91,7 +91,7 @@ def _listed(facts: Facts, system: System, most: int) -> Polytope:
     else:
         start = enclosed_start(system)
     most = min(most, _most_work(system) // max(1, system.rows * len(system.names)))
-    if isinstance(exact, BallSet) and seems_larger(system, start, most):
+    if isinstance(exact, BallSet) and start and seems_larger(system, start, most):
         raise TooManyBases(f"the polytope of optimal weights seems to have more than {most} bases")
     found = walk(system, start, most)
     names = system.names

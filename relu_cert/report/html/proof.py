@@ -134,7 +134,7 @@ MOST_GROUPS = 200
 def independence_figure(facts: Facts) -> Element | None:
     """The gap between the smallest singular value and what the ball around the residual can change, on a log scale."""
     found = facts.optimal_set
-    if not isinstance(found, BallSet) or len(found.groups) > MOST_GROUPS:
+    if not isinstance(found, BallSet) or not 0 < len(found.groups) <= MOST_GROUPS:
         return None
     try:
         values = _singular_values(facts, found)

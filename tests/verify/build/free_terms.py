@@ -119,6 +119,26 @@ def on_a_line(name: str, theta: str, tied: dict[str, str], classes: list[dict[st
     return Case(name, certificate | {"claims": [*certificate["claims"], *more]}, raw)
 
 
+def affine(free: list[str], coefficients: str) -> Case:
+    """x = 0, 1, 2 and y = 0, 3, 0, lambda = 9: the constant 1 and no neuron, because theta = (-1, 2, -1) is orthogonal
+    to 1 and to x, and theta.(Zu)_+ is at most 2 |u|. `coefficients` are those of the free columns."""
+    Z, y, theta, fit = mat([[0, 1], [1, 1], [2, 1]]), vec(0, 3, 0), vec(-1, 2, -1), vec(1, 1, 1)
+    problem: dict[str, Any] = {"model": "relu", "objective": plain.OBJECTIVE, "lambda": "9"}
+    problem |= {"Z": [plain.words(row) for row in Z], "y": plain.words(y), "free": free}
+    roots = streams([200] * (2 if "biases" in free else 4), [])
+    proof = {"basis": ["1 0", "0 1"], "ties": [], "margin": 1, "+": roots, "-": roots}
+    facts = {
+        "primal": {"neurons": [], "free": coefficients},
+        "cover": {"theta": plain.words(theta), "proof": proof},
+        **plain.value_and_fit(y, Fraction(9), fit, Fraction(0), theta),
+        "cover_set": {"lift": ["0 1 2", "1 1 1"], "classes": [], "masses": "", "split": "", "forced": ""},
+    }
+    raw = b"x,y\n0,0\n1,3\n2,0\n"
+    certificate = plain.certificate(problem, facts, raw, bias=True, target=1)
+    certificate["claims"].append({"claim": "p-unique", "verdict": "PROVED"})
+    return Case("free terms alone", certificate, raw)
+
+
 def bent() -> Case:
     """theta = (3, -4, -2, 3): 2 (x - 1)_+ + 1 is the only one. At x = 1 a quarter of its row makes up for the bias:
     v = (5, 1) - 1/4 (4, 4)."""

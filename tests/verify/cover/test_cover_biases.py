@@ -14,7 +14,7 @@ import pytest
 from flint import fmpq_mat
 
 import verify
-from tests.verify.build.free_terms import bent, level, linear, pairs, streams, two_sides, unseen
+from tests.verify.build.free_terms import affine, bent, level, linear, pairs, streams, two_sides, unseen
 from tests.verify.build.plain import OBJECTIVE, certificate
 from tests.verify.cover.plant import one_class, tie
 from tests.verify.oracle.brute import mat, vec
@@ -49,6 +49,44 @@ def test_sets_made_by_hand(make: Any, verdict: str) -> None:
     assert all("biases" in line.under for line in report.lines)
     convex = [line.proved for line in report.lines if line.claim == "convex-unique"]
     assert all("that of a block without weights costs nothing" in said for said in convex)
+
+
+@pytest.mark.parametrize(
+    "free", [["skip"], ["output-bias", "skip"], ["biases", "skip"], ["output-bias", "biases", "skip"]]
+)
+def test_free_terms_alone_are_one_network(free: list[str]) -> None:
+    """No neuron ties, and the free columns are independent, the constant once: it is in the skip connection, too."""
+    case = affine(free, "0 1" if free == ["skip"] else "1 0 0")
+    said = {line.claim: line.proved for line in verify.certificate.read(case.text, case.raw).lines}
+    assert said["p-unique"] == "the optimal network is unique (neurons that can be active: 0)"
+
+
+def test_other_lifts_than_the_free_columns_are_rejected() -> None:
+    """A constant twice is no basis; without the constant, or without the skip connection, it is another problem."""
+    for lift, why in (
+        (["1 1 1", "0 1 2", "1 1 1"], "independent rows"),
+        (["1 1 1", "0 1 2"], "the free columns, then rows orthogonal to them, and no mixed class"),
+        (["0 1 2"], "the free columns, then rows orthogonal to them, and no mixed class"),
+        (["1 1 1"], "the free columns, then rows orthogonal to them, and no mixed class"),
+    ):
+        tree = copy.deepcopy(affine(["output-bias", "skip"], "1 0 0").certificate)
+        tree["facts"]["cover_set"]["lift"] = lift
+        with pytest.raises(Rejected, match=why):
+            verify.check(json.dumps(tree).encode())
+
+
+def test_the_constant_counts_once() -> None:
+    """It is left out where a skip connection has it as well, in a last column of ones, and nowhere else."""
+    ones, x = vec(1, 1), vec(2, 3)
+    with_ones, without = (Problem("relu", F(1), mat(Z), vec(0, 0)) for Z in ([[2, 1], [3, 1]], [[1, 2], [1, 3]]))
+    assert replace(with_ones, outputs=(ones, x, ones)).lift == (x, ones)
+    assert replace(with_ones, outputs=(x, ones)).lift == (x, ones)
+    assert replace(with_ones, outputs=(ones,)).lift == (ones,)
+    assert replace(without, outputs=(ones, ones, x)).lift == (ones, ones, x)
+    three = Problem("relu", F(1), mat([[2, 5, 1], [3, 7, 1]]), vec(0, 0), outputs=(ones, x, vec(5, 7), ones))
+    assert three.lift == three.outputs[1:]
+    half = Problem("relu", F(1), mat([[2, 1], [3, 2]]), vec(0, 0), outputs=(ones, x, vec(1, 2)))
+    assert half.lift == half.outputs
 
 
 def on_five_points(order: list[int], named: bool) -> bytes:
