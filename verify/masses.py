@@ -12,7 +12,7 @@ from fractions import Fraction
 from verify.ball import Ball, Class, Face, planes_of
 from verify.bounds import column, matrix, root_above
 from verify.neurons import Neuron, are_independent
-from verify.problem import Problem, square
+from verify.problem import Problem, dot, square
 from verify.solutions import OptimalSet, System
 from verify.superclasses import Candidates, length, read_rows, side_by_side, stretch
 from verify.text import Fields, Node, Vector, show
@@ -22,27 +22,29 @@ KEYS = ("lift", "classes", "masses", "split", "forced")
 
 def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSet:
     """The set over these classes, which are all neurons that can be active; rejected unless its evidence holds."""
-    problem = ball.problem
-    found = Candidates(ball, classes, *read_rows(ball.residuals, fields["lift"]))
+    problem, free = ball.problem, ball.problem.lift
+    if problem.biases:
+        from verify.cover.biases import check_level, rows_of
+
+        free = (*free, *rows_of(problem, classes).values())
+    found = Candidates(ball, classes, *read_rows(ball.residuals, fields["lift"]), free=len(free))
     if "mixed" in fields:
         from verify.split import read_mixed
 
         found = read_mixed(found, fields["mixed"])
+    first, further = found.lift[: len(free)], found.lift[len(free) :]
+    if first != free or (free and found.mixed) or any(dot(row, l) for row in free for l in further):
+        raise fields["lift"].reject("the free columns, then rows orthogonal to them, and no mixed class", "others")
     masses, delta = check_masses(found, fields)
-    lift, level = problem.lift, 0
-    if problem.biases:
-        from verify.cover.biases import check_level
-
-        lift, level = check_level(found, masses, delta, fields)
-    if problem.outputs and (found.lift != lift or found.mixed):
-        raise fields["lift"].reject("the free columns, and no mixed class", "others")
-    if (found.lift or len(found.members) < len(classes)) and not problem.outputs:
+    if further or (len(found.members) < len(classes) and (not free or fields["split"].value)):
         from verify.split import check_split
 
-        return check_split(found, masses, delta, fields)
-    fields["split"].vector(0)
-    fields["forced"].vector(0)
-    return replace(shared_masses(found, masses, delta, fields["masses"]), level=level)
+        solved = check_split(found, masses, delta, fields)
+    else:
+        fields["split"].vector(0)
+        fields["forced"].vector(0)
+        solved = shared_masses(found, masses, delta, fields["masses"])
+    return replace(solved, level=check_level(found, solved, fields)) if problem.biases else solved
 
 
 def shared_masses(found: Candidates, masses: Vector, delta: Fraction, node: Node) -> OptimalSet:
@@ -52,12 +54,13 @@ def shared_masses(found: Candidates, masses: Vector, delta: Fraction, node: Node
         raise node.reject(f"masses above {show(delta)}, so that all classes tie")
     F = matrix(([Fraction(a in group) for a in range(k)] for group in found.members), k)
     system = System(F, masses, (Fraction(0),) * S, (delta,) * S, tuple(range(k)), k, {}, exact=False)
-    mass_of = {a: (mass, mass / len(group)) for group, mass in zip(found.members, masses, strict=True) for a in group}
+    mass = {a: mass for group, mass in zip(found.members, masses, strict=True) for a in group}
+    first = [group[0] for group in found.members]
     neurons = tuple(
-        of_class(problem, one, mass_of[a][0] > delta or None, mass_of[a][1]) for a, one in enumerate(classes)
+        of_class(problem, c, mass[a] > delta or None, mass[a] * (a in first)) for a, c in enumerate(classes)
     )
     kinked = [a for a, one in enumerate(classes) if one.kinks and not problem.blocks]  # each lies in one of the blocks
-    bends = sum(mass_of[a][0] > delta for a in kinked)
+    bends = sum(mass[a] > delta for a in kinked)
     return OptimalSet(k, k - S, len(kinked), bends, system, neurons=neurons, weight_error=delta)
 
 

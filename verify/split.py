@@ -90,23 +90,21 @@ def split_map(found: Candidates, active: list[int], rows: Matrix) -> fmpq_mat:
 
 
 def check_forced(found: Candidates, active: list[int], node: Node) -> Matrix:
-    """The rows of the lift that are not void; rejected unless `forced` proves weight 0 for the classes not active.
+    """The rows of the lift that are not free or void; rejected unless `forced` proves weight 0 for classes not active.
 
     A void row l has l.y = 0 and l.q_a = 0 for every active class a and every residual. h is in the span of the void
-    rows and h.q_a > 0 for every other class a, over the whole ball: so alpha_a = 0 in every solution.
+    rows and h.q_a > 0 for every other class a, over the whole ball: so alpha_a = 0 in every solution. With level
+    classes one solution is enough.
     """
-    n = found.ball.problem.n
-    if len(active) == len(found.classes):
-        node.vector(0)
-        return found.lift
-    void = tuple(row for row in found.lift if is_void(found, active, row))
-    h = node.vector(n)
-    node.require(spanned(void, column(h)), f"a vector in the span of the {len(void)} void rows of the lift")
+    rows, idle = found.lift[found.free :], () if found.level else {*range(len(found.classes))} - {*active}
+    void = tuple(row for row in rows if is_void(found, active, row))
+    h = node.vector(found.ball.problem.n if idle else 0)
+    node.require(not idle or spanned(void, column(h)), f"a vector in the span of the {len(void)} void rows of the lift")
     moved = found.moved * root_above(square(h))
-    for a in set(range(len(found.classes))) - set(active):
+    for a in idle:
         if (s := fraction((column(h).transpose() * found.outputs[a])[0, 0])) <= moved:
             raise node.reject(f"h.q > {show(moved)} for class {a}, whose split is 0", show(s))
-    return tuple(row for row in found.lift if row not in void)
+    return tuple(row for row in rows if row not in void)
 
 
 def is_void(found: Candidates, active: list[int], row: Vector) -> bool:

@@ -18,13 +18,19 @@ INVERSE_BITS = 256
 
 @dataclass(frozen=True)
 class Candidates:
-    """The classes, and L by its basis `lift`; W is the dual basis."""
+    """The classes, and L by its basis `lift`; W is the dual basis. `free` rows are in the given problem, too."""
 
     ball: Ball
     classes: Sequence[Class]
     lift: Matrix
     W: fmpq_mat
     mixed: Mapping[int, Vector] = field(default_factory=dict)
+    free: int = 0
+
+    @cached_property
+    def level(self) -> list[int]:
+        """The classes that are zero at no row where biases are free."""
+        return [a for a, class_ in enumerate(self.classes) if self.ball.problem.biases and not class_.kinks]
 
     @cached_property
     def seen(self) -> list[fmpq_mat]:

@@ -6,6 +6,7 @@ its leaves show that the maximiser stays on it for every residual of the ball.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -16,7 +17,7 @@ from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.candidates import out_threshold_squared
 from relu_cert.prove.classes import Ball, has_biases, is_stable, size_squared
-from relu_cert.prove.facts import NeuronClass
+from relu_cert.prove.facts import ExactNeuron, NeuronClass
 from relu_cert.prove.proposed_faces import independent_rows, neuron_on_face
 from relu_cert.prove.unsettled import Unsettled
 
@@ -25,7 +26,9 @@ NO_WEIGHT = "a neuron that ties is zero only at rows of which the residual is ze
 ON_A_FACE = "with free biases a neuron on a face where pieces bend up is not settled"
 
 
-def cover_classes(problem: Problem, lam: Fraction, cover: Cover, ball: Ball) -> tuple[NeuronClass | None, ...]:
+def cover_classes(
+    problem: Problem, lam: Fraction, cover: Cover, ball: Ball, network: Sequence[ExactNeuron]
+) -> tuple[NeuronClass | None, ...]:
     """The classes, one for each tie, each stable over the ball, None where the piece is out; Unsettled otherwise."""
     Z = problem.relu.Z
     lines = lines_of(Z, has_biases(problem))
@@ -35,7 +38,9 @@ def cover_classes(problem: Problem, lam: Fraction, cover: Cover, ball: Ball) -> 
     weights = {xi: weights_of(lines, ball.center, xi) for xi in (1, -1)}
     limit = out_threshold_squared(lam, size_squared(problem), ball.radius_squared)
     return tuple(
-        None if _squared(weights[tie.xi], cover, tie) < limit else _class(problem, weights[tie.xi], first, tie, ball)
+        None
+        if _squared(weights[tie.xi], cover, tie) < limit
+        else _class(problem, weights[tie.xi], first, tie, ball, network)
         for tie in cover.ties
     )
 
@@ -46,7 +51,9 @@ def _squared(weights: Weights, cover: Cover, tie: Tie) -> Fraction:
     return piece_squared(weights, tie)
 
 
-def _class(problem: Problem, weights: Weights, first: dict[int, int], tie: Tie, ball: Ball) -> NeuronClass:
+def _class(
+    problem: Problem, weights: Weights, first: dict[int, int], tie: Tie, ball: Ball, network: Sequence[ExactNeuron]
+) -> NeuronClass:
     Z, lines = problem.relu.Z, weights.lines
     through = [c for c, h in enumerate(heights(weights, tie.u)) if not h]
     side = [0 if c in set(through) else s for c, s in enumerate(tie.side)]
@@ -62,13 +69,29 @@ def _class(problem: Problem, weights: Weights, first: dict[int, int], tie: Tie, 
     shares = {first[c]: Fraction(0) for c in through} | dict(zip([first[c] for c in weighty], tie.shares, strict=True))
     inside = [c for c in kinks if shares[c] not in (0, 1)]
     if has_biases(problem) and not inside:  # level: at an end of its interval of biases, or between
-        if set(through) & set(doubtful(weights, ball.radius_squared)):
+        if {c for c in through if weights.w[c]} & set(doubtful(weights, ball.radius_squared)):
             raise Unsettled(NO_WEIGHT)
         whole = {c for c in through if shares[first[c]] == 1}
-        return NeuronClass(tie.xi, bit_string([o or c in whole for o, c in zip(on, lines.line, strict=True)]), None)
+        own = [o or c in whole for o, c in zip(on, lines.line, strict=True)]
+        return NeuronClass(tie.xi, _level_pattern(own, weights, tie, network), None)
     short = {c: s.limit_denominator(SHORT) for c, s in shares.items()}
     sides = tuple((first[c], tie.side[c]) for c in weighty if weights.w[c] > 0)
     neuron = replace(neuron_on_face(Z, tie.xi, on, kinks, inside, short), sides=sides)
     if not is_stable(problem, neuron, ball):
         raise Unsettled("the face of a neuron is not settled")
     return neuron
+
+
+def _level_pattern(on: Sequence[bool], weights: Weights, tie: Tie, network: Sequence[ExactNeuron]) -> str:
+    """The pattern of a level neuron; at rows without weight, where the residual sees no side, that of the network,
+    which may have neurons on both."""
+    seen = [bool(weights.w[c]) for c in weights.lines.line]
+    near = [
+        one.pattern
+        for one in network
+        if one.pattern is not None
+        and one.sign == tie.xi
+        and all((bit == "1") == o for bit, o, s in zip(one.pattern, on, seen, strict=True) if s)
+    ]
+    own = bit_string(on)
+    return near[0] if near and own not in near else own

@@ -31,9 +31,11 @@ from relu_cert.free.terms import weights_of as seen_part
 from relu_cert.free.train import Task
 from relu_cert.leaders.rounding import dual_value
 from relu_cert.problem.problem import Network, Problem
+from relu_cert.prove.beside import on_face
 from relu_cert.rationals import first_independent
 
 COEFFICIENT_BITS = 400
+TWO_SIDED_BITS = 150  # as many digits of theta are 0 where it is orthogonal
 IDLE_BITS, FLOAT_IDLE_BITS = 180, 40  # weights below this part of the largest are 0: theta has 220 digits, or 53
 LONGEST = 2**40  # an entry of the basis, of generators that may have 52 bits
 KINK = 1e-7  # a row nearer than this to a neuron's border is a kink of it
@@ -77,16 +79,18 @@ class FreeProver(LogisticProver):
         return tuple(a - b for a, b in zip(left, combined(self.given.columns, c, len(left)), strict=True))
 
     def _near(self, residual: Vector, neurons: Neurons) -> tuple[Vector, Moves]:
-        """The digits of the residual, moved in a few rows, so that they are orthogonal to the free columns; with free
-        biases 0 on lines whose weight is nearly 0, and level along the bias of a neuron without other kinks."""
+        """The digits of the residual, moved in a few rows, so that they are orthogonal to the free columns, and to the
+        faces of neurons whose antipodes tie; with free biases 0 on lines whose weight is nearly 0, and level along the
+        bias of a neuron without other kinks."""
         digits = rounded(residual, THETA_BITS)
+        free = (*self.given.columns, *self._two_sided(digits, neurons))
         if not self.data.lines.biases:
-            base = orthogonal(self.given.columns, digits)
+            base = orthogonal(free, digits)
             return base, moves_between(digits, base)
         idle = self._idle(digits)
         cleared = tuple(Fraction(0) if k in idle else x for k, x in enumerate(digits))
         rows = sorted(range(len(digits)), key=lambda k: k in idle)  # these stay 0
-        base = orthogonal((*self.given.columns, *self._exactly_level(neurons, idle)), cleared, rows)
+        base = orthogonal((*free, *self._exactly_level(neurons, idle)), cleared, rows)
         return base, moves_between(digits, base)
 
     def _idle(self, theta: Vector, bits: int = IDLE_BITS) -> frozenset[int]:
@@ -99,6 +103,20 @@ class FreeProver(LogisticProver):
         for k, c in enumerate(self.data.lines.line):
             rows.setdefault(c, []).append(k)
         return frozenset(k for c in idle for k in rows[c] if len(rows[c]) == 1)
+
+    def _two_sided(self, theta: Vector, neurons: Neurons) -> list[Vector]:
+        """Z u for all u of the face of a neuron, if theta is orthogonal to them up to its last digits."""
+        Z, floats = self.given.Z, np.array([float(x) for x in theta])
+        size = float(np.linalg.norm(floats) * np.linalg.norm(self.data.floats, axis=1).max())
+        found: dict[tuple[int, ...], list[Vector]] = {}
+        for _, w in neurons:
+            heights = self.data.floats @ np.array([float(x) for x in w])
+            kinks = tuple(np.flatnonzero(np.abs(heights) < KINK * np.abs(heights).max()).tolist())
+            if kinks not in found:
+                columns = on_face(Z, kinks)
+                tiny = Fraction(size) * max(abs(x) for one in columns for x in one) / (1 << TWO_SIDED_BITS)
+                found[kinks] = columns if all(abs(dot(one, theta)) <= tiny for one in columns) else []
+        return [one for columns in found.values() for one in columns]
 
     def _exactly_level(self, neurons: Neurons, idle: frozenset[int]) -> list[Vector]:
         """The rows at which a neuron is on, of every neuron that is zero at rows without weight only."""

@@ -21,6 +21,7 @@ from relu_cert.prove.classes import Ball, frobenius_squared, is_stable, spans
 from relu_cert.prove.facts import (
     BlockMultipliers,
     Dual,
+    ExactNeuron,
     NeuronClass,
     PieceMultiplier,
     PieceMultipliers,
@@ -43,8 +44,10 @@ class Candidates:
     ties: tuple[NeuronClass | None, ...] = ()
 
 
-def find_candidates(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> Candidates:
-    """Every block is out or in a stable class, else Unsettled."""
+def find_candidates(
+    problem: Problem, lam: Fraction, dual: Dual, ball: Ball, network: Sequence[ExactNeuron] = ()
+) -> Candidates:
+    """Every block is out or in a stable class, else Unsettled. The network proposes patterns where any will do."""
     match dual.multipliers:
         case BlockMultipliers():
             return Candidates(_direct(problem, lam, dual.multipliers, ball))
@@ -55,7 +58,7 @@ def find_candidates(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> 
         case Cover():
             from relu_cert.cover.classes import cover_classes
 
-            found = cover_classes(problem, lam, dual.multipliers, ball)
+            found = cover_classes(problem, lam, dual.multipliers, ball, network)
             return Candidates(distinct(found), ties=found)
         case _:
             raise Unsettled("the proof of the bound says nothing about single neurons")

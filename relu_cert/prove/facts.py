@@ -234,7 +234,8 @@ class NeuronClass:
 class BallSet:
     """The optimal set of one problem, proved for every residual in the ball that the duality gap leaves.
 
-    `lift`     basis of L as rows (empty: L = {0})
+    `lift`     basis of L as rows (empty: L = {0}); the first `free` of them have coefficients in the given problem,
+               too, and the others are orthogonal to them
     `classes`  all classes that may be active; `out` proves the other fine pieces out (ReLU); `ties` has, over a cover,
                the class of every tie (several ties may be of one class)
     `groups`   the superclasses: tuples of class numbers, each class in one of them, but for the mixed ones
@@ -261,6 +262,7 @@ class BallSet:
     split: Vector
     forced: Vector = ()
     void: Annotated[int, UNWRITTEN] = 0
+    free: Annotated[int, UNWRITTEN] = 0
     repeated: Annotated[int, UNWRITTEN] = 0
     out: Annotated[PieceMultipliers | None, LISTED] = None
     mixed: Annotated[tuple[tuple[int, Vector], ...], OPTIONAL] = ()
@@ -273,11 +275,14 @@ class BallSet:
         return tuple(a for a in range(len(self.classes)) if not self.split or self.split[a] > 0)
 
     @property
+    def equations(self) -> Matrix:
+        """The rows of the lift that say something about the weights."""
+        return self.lift[self.free : len(self.lift) - self.void]
+
+    @property
     def dimension(self) -> int:
         """The dimension of the set of optimal weights."""
-        if not self.split:  # a lift are free terms then
-            return len(self.classes) - len(self.groups)
-        return len(self.active) - len(self.groups) - (len(self.lift) - self.void)
+        return len(self.active) - len(self.groups) - len(self.equations)
 
     @property
     def network_dimension(self) -> int:

@@ -8,24 +8,28 @@ biases.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
 from flint import arb_mat
+from numpy.typing import NDArray
 
-from relu_cert.exact import Matrix, dot, norm_squared, sqrt_upper
+from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap, has_biases, size_squared
-from relu_cert.prove.definite import upper_length
+from relu_cert.prove.deepest import deepest
+from relu_cert.prove.definite import floats, upper_length
 from relu_cert.prove.facts import BallSet, Facts, NeuronClass
-from relu_cert.prove.split import Outputs, columns
+from relu_cert.prove.split import SEEMS_POSITIVE, Outputs, columns, split_map, with_split
 from relu_cert.prove.unsettled import Unsettled
 from relu_cert.rationals import column, matrix_of, to_fraction, to_vector
 
+Floats = NDArray[np.float64]
 LINEAR = "a neuron that is on at all rows ties, and can change its free bias together with the output bias"
 ORTHOGONAL = "a neuron is zero at no row, and the residual is not orthogonal to its rows"
 DEPENDENT = "neurons that are zero at no row depend on each other by their free biases"
-TOGETHER = "neurons that are zero at no row differ from others by their free biases only"
 WITHOUT = "a neuron that ties and is zero at no row may have weight zero"
 NEAR = "a neuron is so near to a row that its free bias does not settle on which side"
 
@@ -41,9 +45,16 @@ def is_linear(neuron: NeuronClass) -> bool:
 
 
 def rows_of_lift(classes: Sequence[NeuronClass], level: Sequence[int]) -> Matrix:
-    """1_D of the level classes, but for linear ones: the constant is free anyway."""
-    chosen = (classes[a].pattern or "" for a in level if not is_linear(classes[a]))
-    return tuple(tuple(Fraction(int(bit)) for bit in pattern) for pattern in chosen)
+    """1_D of the level classes, but for linear ones (the constant is free anyway) and the other rows of one before."""
+    named: dict[str, Vector] = {}
+    for pattern in (classes[a].pattern or "" for a in level if not is_linear(classes[a])):
+        if _others(pattern) not in named:
+            named[pattern] = tuple(Fraction(int(bit)) for bit in pattern)
+    return tuple(named.values())
+
+
+def _others(pattern: str) -> str:
+    return pattern.translate({48: 49, 49: 48})
 
 
 def no_linear(facts: Facts) -> bool:
@@ -53,31 +64,103 @@ def no_linear(facts: Facts) -> bool:
     return slope + sqrt_upper(size_squared(facts.problem) * facts.fit.radius_squared, 64) < facts.lam
 
 
-def check_level(facts: Facts, found: BallSet, maps: Sequence[ClassMap], outputs: Outputs, level: list[int]) -> int:
-    """How many level classes have weight; Unsettled unless there is one, and the first class of every superclass can
-    carry its mass alone, with a bias from the lift that keeps its pattern if it is level."""
-    problem, theta, masses, delta = facts.problem, facts.dual.theta, found.masses, found.mass_error
-    bent = [a for a in level if not is_linear(found.classes[a])]
-    if bent == level and not no_linear(facts):
+@dataclass(frozen=True)
+class _Row:
+    """A row of the lift of level classes: W, a row of the dual basis, and the ends of sign times bias, by class."""
+
+    W: Vector
+    ends: Mapping[int, tuple[Fraction, Fraction]]
+
+
+def with_level(facts: Facts, plain: BallSet, maps: Sequence[ClassMap], outputs: Outputs, level: list[int]) -> BallSet:
+    """The set with the number of level classes that have weight in some optimal network; Unsettled if there is none, or
+    no biases that keep the patterns add up to what the lift has."""
+    if not any(is_linear(plain.classes[a]) for a in level) and not no_linear(facts):
         raise Unsettled(LINEAR)
-    mass_of = {group[0]: mass for group, mass in zip(found.groups, masses, strict=True)}
-    heavy = [a for a in level if mass_of.get(a, delta) > delta]
-    if any(a not in mass_of for a in bent):
-        raise Unsettled(TOGETHER)
-    if not {*bent} <= {*heavy} or not heavy:
+    rows = _rows(facts, plain, maps, level)
+    found = plain
+    weights, error = dict(zip((group[0] for group in plain.groups), plain.masses, strict=True)), plain.mass_error
+    if plain.equations or len(plain.groups) < len(plain.classes):
+        start = _inside(facts, plain, outputs, rows)
+        found = with_split(facts.problem.y, plain, maps, outputs, start)
+        weights, error = {a: found.split[a] for a in found.active}, found.split_error
+    heavy = [a for a in level if weights.get(a, error) > error]
+    if not heavy:
         raise Unsettled(WITHOUT)
-    L, R = matrix_of(found.lift), sqrt_upper(facts.fit.radius_squared, 64)
-    W = (L * L.transpose()).solve(L)
-    rest = column(problem.y) - columns(outputs.Q, list(mass_of)) * column(masses)
-    sizes = sum((upper_length(arb_mat(maps[a].output(column(theta)))) for a in mass_of), Fraction(0))
-    missed = delta * sizes + (sum(map(abs, masses)) + len(masses) * delta) * outputs.error
-    for j, a in enumerate(bent, len(found.lift) - len(bent)):
-        neuron, W_j = found.classes[a], tuple(map(to_fraction, W.tolist()[j]))
-        b = neuron.sign * to_fraction((W * rest)[j, 0]) / mass_of[a]
-        off = (sqrt_upper(norm_squared(W_j), 64) * missed + abs(b) * delta) / (mass_of[a] - delta)
-        w = tuple(neuron.sign * x for x in to_vector(maps[a].B().transpose() * column(theta)))
-        for z, bit in zip(problem.relu.Z, neuron.pattern or "", strict=True):
-            moved = sqrt_upper(norm_squared(z) * size_squared(problem), 64) * R
-            if (dot(z, w) + b) * (1 if bit == "1" else -1) <= off + moved:
-                raise Unsettled(NEAR)
-    return len(heavy)
+    rest = column(facts.problem.y) - columns(outputs.Q, list(weights)) * column(list(weights.values()))
+    sizes = sum((upper_length(arb_mat(columns(outputs.Q, [a]))) for a in weights), Fraction(0))
+    missed = error * sizes + (sum(map(abs, weights.values())) + len(weights) * error) * outputs.error
+    for row in rows:
+        total, off = dot(row.W, to_vector(rest)), sqrt_upper(norm_squared(row.W), 64) * missed
+        low, high = off, -off
+        for a in {*weights} & {*row.ends}:
+            least, most = row.ends[a]
+            low += weights[a] * least + error * abs(least)
+            high += weights[a] * most - error * abs(most)
+        if not low < total < high:
+            raise Unsettled(NEAR if {*weights} & {*row.ends} else WITHOUT)
+    return replace(found, level=len(heavy))
+
+
+def _rows(facts: Facts, plain: BallSet, maps: Sequence[ClassMap], level: Sequence[int]) -> list[_Row]:
+    """The rows of level classes, each with the classes that it is of."""
+    L, names = matrix_of(plain.lift), rows_of_lift(plain.classes, level)
+    W = (L * L.transpose()).solve(L).tolist()
+    found = []
+    for row, W_j in zip(names, W[plain.free - len(names) : plain.free], strict=True):
+        pattern = "".join(str(x) for x in row)
+        ends = {}
+        for a in level:
+            own, xi = plain.classes[a].pattern or "", plain.classes[a].sign
+            if own in (pattern, _others(pattern)):
+                low, high = _kept(facts, plain.classes[a], maps[a])
+                if low < high:
+                    s = xi if own == pattern else -xi
+                    ends[a] = (low, high) if s > 0 else (-high, -low)
+        found.append(_Row(tuple(map(to_fraction, W_j)), ends))
+    return found
+
+
+def _kept(facts: Facts, neuron: NeuronClass, one: ClassMap) -> tuple[Fraction, Fraction]:
+    """The ends of an interval of biases that keep the pattern, for every residual of the ball."""
+    problem, R = facts.problem, sqrt_upper(facts.fit.radius_squared, 64)
+    w = tuple(neuron.sign * x for x in to_vector(one.B().transpose() * column(facts.dual.theta)))
+    low, high = [], []
+    for z, bit in zip(problem.relu.Z, neuron.pattern or "", strict=True):
+        room = sqrt_upper(norm_squared(z) * size_squared(problem), 64) * R
+        if bit == "1":
+            low.append(room - dot(z, w))
+        else:
+            high.append(-dot(z, w) - room)
+    return max(low), min(high)
+
+
+def _inside(facts: Facts, plain: BallSet, outputs: Outputs, rows: Sequence[_Row]) -> Floats:
+    """Weights that are as far as possible from where a bias no longer keeps a pattern, or a weight is zero; or, if some
+    are zero in all networks, from the former."""
+    k, y, level = len(plain.classes), facts.problem.y, {a for row in rows for a in row.ends}
+    Phi = floats(split_map(plain.equations, plain.groups, outputs.Q, ()))
+    goal = np.array([float(x) for x in (*plain.masses, *(dot(row, y) for row in plain.equations))])
+    scale = np.maximum(np.abs(Phi).max(axis=1), 1e-300)
+    Q, A, b = floats(outputs.Q), [], []
+    for row in rows:
+        pull, ends = np.array([float(x) for x in row.W]) @ Q, np.zeros((2, k))
+        for a, both in row.ends.items():
+            ends[:, a] = [float(x) for x in both]
+        size = float(np.abs(ends).max()) or 1.0
+        A += [(ends[0] + pull) / size, -(ends[1] + pull) / size]
+        b += [float(dot(row.W, y)) / size, -float(dot(row.W, y)) / size]
+    bent = {a for a, one in enumerate(plain.classes) if not one.kinks and not is_linear(one)}
+    bounds = [(0.0, 0.0 if a in bent - level else None) for a in range(k)]
+    for most in (-np.eye(k)[[a for a in range(k) if a not in bent - level]], np.zeros((0, k))):
+        found = deepest(
+            np.array([*A, *most]).reshape(-1, k),
+            np.array([*b, *np.zeros(len(most))]),
+            bounds,
+            most=1.0,
+            equal=Phi / scale[:, None],
+            goal=goal / scale,
+        )
+        if found is not None and found[1] > SEEMS_POSITIVE * np.abs(found[0]).max():
+            return found[0]
+    raise Unsettled(NEAR)

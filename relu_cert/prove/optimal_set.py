@@ -23,6 +23,7 @@ dimension #classes - #superclasses - dim L.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
@@ -32,12 +33,13 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
 from relu_cert.problem.blocks import widest_squared
 from relu_cert.problem.problem import Patterned, Problem
-from relu_cert.prove.candidates import find_candidates
+from relu_cert.prove.beside import rows_beside
+from relu_cert.prove.candidates import Candidates, find_candidates
 from relu_cert.prove.classes import Ball, ClassMap, class_map, has_biases, projector, size_squared
 from relu_cert.prove.definite import floats, stretch, upper_length
 from relu_cert.prove.facts import BallSet, Facts, NeuronClass
 from relu_cert.prove.grid import on_grid
-from relu_cert.prove.level import DEPENDENT, LINEAR, ORTHOGONAL, check_level, level_classes, no_linear, rows_of_lift
+from relu_cert.prove.level import DEPENDENT, LINEAR, ORTHOGONAL, level_classes, no_linear, rows_of_lift, with_level
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.mixtures import mixtures
 from relu_cert.prove.split import Outputs, columns, length, with_split
@@ -51,18 +53,30 @@ SPARE_BITS = 64  # that they have beyond what the ball tells
 
 def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
     """The optimal set, or Unsettled with the reason. theta must be orthogonal to the lift."""
-    problem, lam = facts.problem, facts.lam
-    if any(dot(row, facts.dual.theta) for row in lift):
+    problem, theta = facts.problem, facts.dual.theta
+    if any(dot(row, theta) for row in lift):
         raise ValueError("theta must be orthogonal to the lift")
-    ball = Ball(facts.dual.theta, facts.fit.radius_squared)
-    candidates = find_candidates(problem, lam, facts.dual, ball)
-    maps = [class_map(problem, neuron) for neuron in candidates.classes]
+    ball = Ball(theta, facts.fit.radius_squared)
+    candidates = find_candidates(problem, facts.lam, facts.dual, ball, facts.primal.neurons)
+    if not problem.free:
+        return _over(facts, candidates, lift, 0, [])
     level = level_classes(problem, candidates.classes)
-    lift = (*lift, *rows_of_lift(candidates.classes, level))
-    if any(dot(row, facts.dual.theta) for row in lift):
+    free = (*lift, *rows_of_lift(candidates.classes, level))
+    if any(dot(row, theta) for row in free):
         raise Unsettled(ORTHOGONAL)
-    if level and len(independent(lift)) < len(lift):
+    if level and len(independent(free)) < len(free):
         raise Unsettled(DEPENDENT)
+    rows = rows_beside(problem, candidates.classes, theta, free, level)
+    if not level and rows:  # they are not needed where outputs are independent without them
+        with suppress(Unsettled):
+            return _over(facts, candidates, free, len(free), level)
+    return _over(facts, candidates, (*free, *rows), len(free), level)
+
+
+def _over(facts: Facts, candidates: Candidates, lift: Matrix, free: int, level: list[int]) -> BallSet:
+    """The set by a lift whose first rows are free."""
+    problem, ball = facts.problem, Ball(facts.dual.theta, facts.fit.radius_squared)
+    maps = [class_map(problem, neuron) for neuron in candidates.classes]
     groups = superclasses(maps, lift)
     outputs = _outputs(problem, maps, ball)
     firsts = [group[0] for group in groups]
@@ -85,17 +99,18 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
         firsts = [group[0] for group in groups]
         sigma, masses, error = _masses(problem, ball, lift, columns(outputs.Q, firsts), outputs.error)
     named = (candidates.classes, candidates.ties)
-    plain = BallSet(lift, *named, groups, sigma, masses, error, (), out=candidates.out, mixed=mixed)
+    plain = BallSet(lift, *named, groups, sigma, masses, error, (), out=candidates.out, mixed=mixed, free=free)
     if has_biases(problem) and not level and not no_linear(facts):
         raise Unsettled(LINEAR)
-    alone = len(groups) == len(maps)
-    if level and (alone or all(mass > error for mass in masses)):
-        return replace(plain, level=check_level(facts, plain, maps, outputs, level))
-    if alone and (not lift or problem.free):
+    if not plain.equations and len(groups) == len(maps) and not level:
         return plain
-    if not all(mass > error for mass in masses):
+    if (plain.equations or len(groups) < len(maps)) and not all(mass > error for mass in masses):
         raise Unsettled("a tied class may have weight zero")
-    if problem.free:  # classes of a superclass differ by free terms, and share its mass in any way
+    if problem.free and mixed:
+        raise Unsettled("the outputs of the tied neurons are dependent beside the free terms")
+    if level:
+        return with_level(facts, plain, maps, outputs, level)
+    if problem.free and not plain.equations:  # classes of a superclass differ by free terms, and share its mass
         return plain
     proved = with_split(problem.y, plain, maps, outputs)
     return replace(proved, repeated=_repeated(problem, proved))

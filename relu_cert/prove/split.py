@@ -25,6 +25,8 @@ from relu_cert.prove.lifts import independent
 from relu_cert.prove.unsettled import Unsettled
 from relu_cert.rationals import column, matrix_of, nearest_solution, to_fmpq, to_vector
 
+SEEMS_POSITIVE = 1e-7  # relative; a wrong proposal costs time, never a verdict
+
 
 @dataclass(frozen=True)
 class Outputs:
@@ -47,18 +49,26 @@ def split_map(
     return fmpq_mat(rows)
 
 
-def with_split(y: Vector, plain: BallSet, maps: Sequence[ClassMap], outputs: Outputs) -> BallSet:
-    """The optimal set with a proved split, or Unsettled."""
-    Phi = split_map(plain.lift, plain.groups, outputs.Q, plain.mixed)
-    goal = column([*plain.masses, *(dot(row, y) for row in plain.lift)])
-    start, zero = _start(floats(Phi), floats(goal)[:, 0])
+def with_split(
+    y: Vector, plain: BallSet, maps: Sequence[ClassMap], outputs: Outputs, near: NDArray[np.float64] | None = None
+) -> BallSet:
+    """The optimal set with a proved split, or Unsettled. Near given weights: a split of some network, and no word of
+    the classes that it does not use."""
+    rows = plain.equations
+    Phi = split_map(rows, plain.groups, outputs.Q, plain.mixed)
+    goal = column([*plain.masses, *(dot(row, y) for row in rows)])
+    if near is None:
+        start, zero = _start(floats(Phi), floats(goal)[:, 0])
+    else:
+        start, zero = near, [a for a, x in enumerate(near) if x <= SEEMS_POSITIVE * max(near)]
     support = [a for a in range(len(start)) if a not in zero]
-    if len(support) == len(start):
-        return _proved(y, plain, outputs, support, plain.lift, start)
-    void = void_part(y, plain.lift, [maps[a] for a in support])
-    forced = forcing(void, outputs, zero)
-    kept = independent((*void, *plain.lift))[len(void) :]
-    found = _proved(y, replace(plain, lift=(*kept, *void), void=len(void)), outputs, support, kept, start)
+    if len(support) == len(start) and near is None:
+        return _proved(y, plain, outputs, support, rows, start)
+    void = void_part(y, rows, [maps[a] for a in support])
+    forced = () if near is not None else forcing(void, outputs, zero)
+    kept = independent((*void, *rows))[len(void) :]
+    lift = (*plain.lift[: plain.free], *kept, *void)
+    found = _proved(y, replace(plain, lift=lift, void=len(void)), outputs, support, kept, start)
     return replace(found, forced=forced)
 
 

@@ -25,7 +25,13 @@ def best(rows: Any, y: Sequence[Any], lam: float, free: Sequence[str], *, logist
 def spread(rows: Any, y: Sequence[Any], lam: float, free: Sequence[str], g: Sequence[float]) -> float:
     """How far g.(sum xi u) goes over the networks that are optimal up to 1e-7: it is the same for the parts of a split
     neuron, and for the patterns of one on a face; so 0, or nearly, if the optimal network is unique."""
-    value, total, constraints = _program(rows, y, lam, free)
+    return spread_of_some(rows, y, lam, free, [], g)
+
+
+def spread_of_some(rows: Any, y: Sequence[Any], lam: float, free: Sequence[str], more: Any, g: Any) -> float:
+    """The same for g.(sum u) over the neurons that are on at all rows of `more`, which are not data: it also sees
+    weights that antipodal neurons exchange, though all networks are the same function."""
+    value, total, constraints = _program(rows, y, lam, free, more=more)
     least = _solved(cp.Minimize(value), constraints)
     near = [*constraints, value <= least + 1e-7 * (1 + abs(least))]
     along = np.array(g) @ total
@@ -41,20 +47,21 @@ def _solved(aim: Any, constraints: list[Any]) -> float:
 
 
 def _program(
-    rows: Any, y: Sequence[Any], lam: float, free: Sequence[str], logistic: bool = False
+    rows: Any, y: Sequence[Any], lam: float, free: Sequence[str], logistic: bool = False, more: Any = ()
 ) -> tuple[Any, Any, list[Any]]:
-    """The objective, sum xi u, and the cones."""
-    exact = matrix(rows)
-    Z, target = np.array(exact, dtype=float), np.array([float(x) for x in y])
-    d = Z.shape[1]
+    """The objective, the cones, and between them sum xi u over the neurons that are on at `more`, too."""
+    exact = matrix([*rows, *more])
+    every, target = np.array(exact, dtype=float), np.array([float(x) for x in y])
+    n, d = len(rows), every.shape[1]
+    Z = every[:n]
     counted = d - 1 if "biases" in free else d
     fit, penalty, total, constraints = 0, 0, 0, []
     for on in enumerate_patterns(exact).array().astype(float):
         for xi in (1, -1):
             u = cp.Variable(d)
-            constraints.append(cp.multiply(2 * on - 1, Z @ u) >= 0)
-            fit = fit + xi * cp.multiply(on, Z @ u)
-            total = total + xi * u
+            constraints.append(cp.multiply(2 * on - 1, every @ u) >= 0)
+            fit = fit + xi * cp.multiply(on[:n], Z @ u)
+            total = total + (xi * u if on[n:].all() else 0 * u)
             penalty = penalty + (cp.norm(u[:counted], 2) if counted else 0)
     if "output-bias" in free or "biases" in free:
         fit = fit + cp.Variable()

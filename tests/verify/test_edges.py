@@ -711,11 +711,12 @@ def test_kernels_that_only_the_lift_tells_apart() -> None:
 
 
 def test_masses_that_classes_share() -> None:
-    """Every mass is above its error; the classes of a superclass share it, and all of them are active."""
+    """Every mass is above its error; the classes of a superclass share it, and all of them can be active; the first has
+    it alone in one network."""
     found = lift_of((2, 0))
     one = shared_masses(found, vec(3), Fraction(1), node(""))
     assert (one.classes, one.dimension, one.kinked, one.bends) == (3, 2, 0, 0)
-    assert [(neuron.active, neuron.weight) for neuron in one.neurons] == [(True, 1)] * 3
+    assert [(neuron.active, neuron.weight) for neuron in one.neurons] == [(True, 3), (True, 0), (True, 0)]
     assert one.system.g == vec(3) and one.system.g_error == vec(1) and one.weight_error == 1
     two = read_lift(found.ball, [*found.classes, of((2, 0), key=4)], node(["0 1"]))
     assert shared_masses(two, vec(3, 2), Fraction(1), node("")).dimension == 2

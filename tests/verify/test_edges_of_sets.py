@@ -932,23 +932,41 @@ def test_kinks_that_are_looked_at_from_one_side() -> None:
 
 
 def test_lifts_of_free_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With free terms the lift is their columns, and no class is mixed."""
+    """With free terms the lift begins with their columns, other rows are orthogonal to them, and no class is mixed."""
     found = candidates([1, 1], y=(4, 5))
     problem = replace(found.ball.problem, outputs=mat([[0, 1]]))
     ball = replace(found.ball, problem=problem)
     fields = {"lift": ["0 1"], "masses": "3", "split": "", "forced": ""}
     nodes = {key: Node(value, None, key) for key, value in fields.items()}
     monkeypatch.setattr("verify.masses.check_masses", lambda *_: (vec(3, 4), ZERO))
-    lifted_ = SimpleNamespace(ball=ball, lift=problem.outputs, mixed={}, members=[[0], [1]], classes=found.classes)
+    plain = {"ball": ball, "lift": problem.outputs, "mixed": {}, "members": [[0], [1]], "classes": found.classes}
     monkeypatch.setattr("verify.masses.read_rows", lambda *_: ((), None))
-    monkeypatch.setattr("verify.masses.Candidates", lambda *_: lifted_)
-    monkeypatch.setattr("verify.split.read_mixed", lambda *_: SimpleNamespace(**{**vars(lifted_), "mixed": {0: ()}}))
+
+    def with_(**more: Any) -> None:
+        monkeypatch.setattr(
+            "verify.masses.Candidates", lambda *_, free: SimpleNamespace(**{**plain, "free": free, **more})
+        )
+
+    with_()
+    monkeypatch.setattr("verify.split.read_mixed", lambda *_: SimpleNamespace(**{**plain, "mixed": {0: ()}}))
     assert check_set(ball, found.classes, nodes).classes == 2
-    with pytest.raises(Rejected, match="the free columns, and no mixed class"):
+    with pytest.raises(Rejected, match="and no mixed class"):
         check_set(ball, found.classes, {**nodes, "mixed": NODE})
-    monkeypatch.setattr("verify.masses.Candidates", lambda *_: SimpleNamespace(**{**vars(lifted_), "lift": ()}))
-    with pytest.raises(Rejected, match="the free columns, and no mixed class"):
-        check_set(ball, found.classes, nodes)
+    for lift in ((), mat([[0, 2]]), mat([[1, 0], [0, 1]]), mat([[0, 1], [1, 1]])):
+        with_(lift=lift)
+        with pytest.raises(Rejected, match="the free columns, then rows orthogonal to them"):
+            check_set(ball, found.classes, nodes)
+    monkeypatch.setattr("verify.split.check_split", lambda *_: "split")
+    with_(lift=mat([[0, 1], [1, 0]]))
+    assert check_set(ball, found.classes, nodes) == "split"
+    for split, shared in (("", True), ("1", False)):  # a split of one mass may be there
+        with_(members=[[0, 1]])
+        monkeypatch.setattr("verify.masses.shared_masses", lambda *_: "shared")
+        said = check_set(ball, found.classes, {**nodes, "split": Node(split, None, "split")})
+        assert said == ("shared" if shared else "split")
+    with_(members=[[0], [1]])
+    with pytest.raises(Rejected, match="expected 0 numbers"):
+        check_set(ball, found.classes, {**nodes, "split": Node("1", None, "split")})
 
 
 def test_the_support_of_the_only_solution() -> None:

@@ -16,13 +16,14 @@ import relu_cert.pipeline
 import verify
 from relu_cert import certify, certify_network
 from tests.free.brute import best
-from tests.verify.build.free_terms import bent, hinge, level, linear, single, turned
+from tests.verify.build.free_terms import bent, hinge, level, linear, pairs, single, turned, two_sides, unseen
 from tests.verify.mutate import mutants
 from verify.statement import statement
 
 X, Y = [[-2], [0], [1], [3]], [1, -1, 2, 1]
 FREE = "output-bias,biases"
 BY_HAND = {"hinge": hinge, "single": single, "both": turned, "bent": bent, "level": level, "linear": linear}
+BY_HAND |= {"pairs": pairs, "sides": two_sides, "unseen": unseen}
 W1, B1, W2, B2 = [[1.0], [-0.5]], [0.5, 0.25], [0.75, -1.0], 0.25
 
 
@@ -73,6 +74,9 @@ def certified(kind: str) -> dict[str, Any]:
         ("bent", 3),
         ("level", 3),
         ("linear", None),
+        ("pairs", 3),
+        ("sides", 3),
+        ("unseen", 3),
         ("list", 4),
         ("bias", 4),
         ("turned", 4),

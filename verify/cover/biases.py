@@ -3,16 +3,18 @@ keeps its pattern for an interval of biases, and residuals orthogonal to its row
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from flint import fmpq_mat
 
-from verify.ball import Face
+from verify.ball import Ball, Class, Face
 from verify.bounds import column, fraction, rational, root_above, vector
-from verify.problem import dot, square
+from verify.problem import Problem, dot, square
+from verify.solutions import OptimalSet
 from verify.superclasses import Candidates, length
-from verify.text import Fields, Matrix, Node, Vector, show
+from verify.text import Fields, Node, Vector, show
 
 
 def for_weights(face: Face, node: Node) -> Face:
@@ -33,35 +35,48 @@ def of_weights(B: fmpq_mat) -> fmpq_mat:
     return fmpq_mat(B.nrows(), d, [0 if i % d == d - 1 else x for i, x in enumerate(B.entries())])
 
 
-def check_level(found: Candidates, masses: Vector, delta: Fraction, fields: Fields) -> tuple[Matrix, int]:
-    """The lift, free columns and the rows of the level classes, and how many of these have weight: at least one, if
-    there are any. Rejected unless the first class of every superclass can carry its mass alone, with the bias that the
-    lift gives it: it keeps the pattern. *Linear* classes, on at all rows, need neither; there is one, or none can tie.
-    """
-    ball, problem, node = found.ball, found.ball.problem, fields["masses"]
-    theta, keys = column(ball.theta), [class_.key for class_ in found.classes]
-    level = [a for a, class_ in enumerate(found.classes) if not class_.kinks]
-    bent = [a for a in level if keys[a][1] + 1 < 1 << problem.n]
-    slope = length(of_weights(ball.Z).transpose() * theta) + root_above(ball.zeta_squared) * ball.R
-    fields["classes"].require(level != bent or slope < problem.lam, "a linear class, or no linear neuron that ties")
-    lift = (*problem.lift, *(tuple(Fraction(keys[a][1] >> k & 1) for k in range(problem.n)) for a in bent))
-    if not level or found.lift != lift:
-        return lift, 0
-    mass_of = {group[0]: mass for group, mass in zip(found.members, masses, strict=True)}
-    heavy = [a for a in level if mass_of.get(a, delta) > delta]
-    node.require(heavy and {*bent} <= {*heavy}, f"masses above {show(delta)}, each of the first in a superclass")
-    rest = column(problem.y)  # and no residual: they are orthogonal to the lift
-    for a, mass in mass_of.items():
-        rest -= found.outputs[a] * rational(mass)
-    sizes = sum((length(found.outputs[a]) for a in mass_of), Fraction(0))
-    missed = delta * sizes + (sum(map(abs, masses)) + len(masses) * delta) * found.moved
-    for j, a in enumerate(bent, len(problem.lift)):
-        (xi, D), W_j = keys[a], fmpq_mat([found.W.tolist()[j]])
-        b = xi * fraction((W_j * rest)[0, 0]) / mass_of[a]
-        off = (length(W_j) * missed + abs(b) * delta) / (mass_of[a] - delta)
-        w = vector(found.classes[a].B.transpose() * theta)
-        for k, z in enumerate(problem.Z):
-            height, room = xi * dot(z, w) + b, off + root_above(square(z) * ball.zeta_squared) * ball.R
-            kept = height > room if D >> k & 1 else -height > room
-            node.require(kept, f"a bias of class {a} that keeps its side of row {k}")
-    return lift, len(heavy)
+def rows_of(problem: Problem, classes: Sequence[Class]) -> dict[int, Vector]:
+    """1_D of the level classes by D, but for *linear* ones, on at all rows, and the other rows of one before."""
+    named: dict[int, Vector] = {}
+    for D in (class_.key[1] for class_ in classes if not class_.kinks):
+        if (others := (1 << problem.n) - 1 - D) and others not in named:
+            named[D] = tuple(Fraction(D >> k & 1) for k in range(problem.n))
+    return named
+
+
+def kept(ball: Ball, class_: Class, node: Node) -> Vector:
+    """The ends of an interval of biases that keep the pattern of a level class, for every residual of the ball."""
+    (xi, D), w = class_.key, vector(class_.B.transpose() * column(ball.theta))
+    ends = [(-xi * dot(z, w), root_above(square(z) * ball.zeta_squared) * ball.R) for z in ball.problem.Z]
+    low = max(b + room for k, (b, room) in enumerate(ends) if D >> k & 1)
+    high = min(b - room for k, (b, room) in enumerate(ends) if not D >> k & 1)
+    node.require(low < high, "a bias that keeps the pattern")
+    return low, high
+
+
+def check_level(found: Candidates, solved: OptimalSet, fields: Fields) -> int:
+    """How many level classes have weight: at least one, if there are any. Rejected unless biases that keep all patterns
+    add up to what the lift has: then some optimal network has these weights. Linear classes have any bias; there is
+    one, or none can tie."""
+    ball, problem, node, error = found.ball, found.ball.problem, fields["masses"], solved.weight_error
+    slope = length(of_weights(ball.Z).transpose() * column(ball.theta)) + root_above(ball.zeta_squared) * ball.R
+    every, named = (1 << problem.n) - 1, rows_of(problem, found.classes)
+    linear = any(found.classes[a].key[1] == every for a in found.level)
+    fields["classes"].require(linear or slope < problem.lam, "a linear class, or no linear neuron that ties")
+    weights = {a: one.weight for a, one in enumerate(solved.neurons) if one.weight or one.active is None}
+    heavy = [a for a in found.level if weights.get(a, error) > error]
+    node.require(heavy or not found.level, f"a level class of weight above {show(error)}")
+    rest, missed = column(problem.y), Fraction(0)  # and no residual: they are orthogonal to the lift
+    for a, weight in weights.items():
+        rest -= found.outputs[a] * rational(weight)
+        missed += error * length(found.outputs[a]) + (abs(weight) + error) * found.moved
+    for D, row in zip(named, found.W.tolist()[found.free - len(named) : found.free], strict=True):
+        total, off = fraction((fmpq_mat([row]) * rest)[0, 0]), length(fmpq_mat([row])) * missed
+        low, high = off, -off
+        for a in (a for a in weights if a in found.level and found.classes[a].key[1] in (D, every - D)):
+            xi, own = found.classes[a].key
+            least, most = sorted((xi if own == D else -xi) * b for b in kept(ball, found.classes[a], node))
+            low += weights[a] * least + error * abs(least)
+            high += weights[a] * most - error * abs(most)
+        node.require(low < total < high, f"biases between {show(low)} and {show(high)}", show(total))
+    return len(heavy)

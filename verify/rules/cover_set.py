@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from verify.ball import Ball, Class
-from verify.bounds import root_above
+from verify.bounds import column, root_above
 from verify.classes import read_class, relu_class
 from verify.cover.check import Cover
 from verify.cover.ties import Tie
@@ -36,7 +36,7 @@ def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
             if root_above(tie.squared) + moved >= problem.lam:
                 raise entry.reject("a class: the piece is not out for the whole ball")
             continue
-        found = checked(ball, cover, i, tie, entry)
+        found = checked(ball, cover, i, tie, entry, fields["lift"])
         first = classes.setdefault(found.key, found)
         if first.B != found.B or bool(first.kinks) != bool(found.kinks):  # without kinks a free bias is open
             raise entry.reject("the same v as the class before it with this sign and pattern")
@@ -45,8 +45,9 @@ def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
     return check_set(ball, list(classes.values()), fields)
 
 
-def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node) -> Class:
-    """The class of a tie; all leaves that name the tie lie in its region, for every residual of the ball."""
+def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node, lift: Node) -> Class:
+    """The class of a tie; all leaves that name the tie lie in its region, for every residual of the ball, or at a level
+    class for those orthogonal to the lift."""
     if tie.face:
         node.require(not ball.problem.biases, "a neuron: with free biases a face has no class")
         return face_class(ball, cover, tie, node)
@@ -60,6 +61,12 @@ def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node) -> Clas
         if c >= 0 and not found.zeros >> k & 1:
             side[c] = (1 if D >> k & 1 else -1) * (1 if a > 0 else -1)
     doubtful = [c for c, sure in enumerate(surely_concave(ball, cover, xi)) if side[c] and not sure]
+    if ball.problem.biases and not found.kinks:
+        from verify.split import spanned
+
+        L = tuple(row.vector(ball.problem.n) for row in lift.array())
+        ones = {c: column(Fraction(c == one) for one in cover.lines.line) for c in doubtful}
+        doubtful = [c for c in doubtful if cover.weights[xi].w[c] or not spanned(L, ones[c])]
     if xi != tie.xi or not cover.inside(xi, number, side, doubtful):
         raise node.reject(f"a class whose region holds all leaves of tie {number}")
     return found

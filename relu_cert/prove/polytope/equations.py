@@ -45,7 +45,7 @@ def _enclosed(facts: Facts, found: BallSet, bits: int) -> System:
     theta = column(facts.dual.theta)
     maps = [class_map(facts.problem, neuron) for neuron in found.classes]
     outputs = [one.output(theta).entries() for one in maps]
-    lift = found.lift[: len(found.lift) - found.void]
+    lift = found.equations
     Q = fmpq_mat([list(row) for row in zip(*outputs, strict=True)])
     F = columns(split_map(lift, found.groups, Q, found.mixed), found.active)
     moved = largest_squared(facts.problem) * sqrt_upper(facts.fit.radius_squared, 64)

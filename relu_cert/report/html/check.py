@@ -251,7 +251,7 @@ def _set_sentence(facts: Facts) -> str:
         return "One solution: with δ > 0 the objective is strongly convex."
     if isinstance(found, Unknown):
         return f"Not settled: {found.reason}." if found.reason else ""
-    equations = len(found.lift) - found.void
+    equations = len(found.equations)
     if found.repeated:
         return _repeated(found)
     if found.dimension == 0:

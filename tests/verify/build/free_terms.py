@@ -165,6 +165,74 @@ def linear() -> Case:
     return Case("a linear neuron", case.certificate | {"facts": facts, "claims": claims}, case.raw)
 
 
+def on_points(
+    name: str,
+    x: tuple[int, ...],
+    theta: str,
+    lam: int,
+    neurons: list[str],
+    proof: dict[str, Any],
+    found: dict[str, Any],
+) -> Case:
+    """Free biases on one feature, R = 0: neurons of sign + and a free constant 1; p-unique is REFUTED."""
+    targets, W = vec(*theta.split()), [tuple(map(Fraction, one.split())) for one in neurons]
+    fit = tuple(sum((max(w * a + b, Fraction(0)) for w, b in W), Fraction(1)) for a in x)
+    y = tuple(t + f for t, f in zip(targets, fit, strict=True))
+    norms = [abs(w) for w, _ in W]
+    problem: dict[str, Any] = {"model": "relu", "objective": plain.OBJECTIVE, "lambda": str(lam)}
+    problem |= {"Z": [f"{a} 1" for a in x], "y": plain.words(y), "free": ["biases"]}
+    given = [{"sign": "+", "w": w, "norm": str(norm)} for w, norm in zip(neurons, norms, strict=True)]
+    facts = {
+        "primal": {"neurons": given, "free": "1"},
+        "cover": {"theta": theta, "proof": {"basis": ["1 0", "0 1"], "margin": 1, **proof}},
+        **plain.value_and_fit(y, Fraction(lam), fit, sum(norms, Fraction(0)), targets),
+        "cover_set": {"forced": "", **found},
+    }
+    raw = ("x,y\n" + "".join(f"{a},{c}\n" for a, c in zip(x, y, strict=True))).encode()
+    certificate = plain.certificate(problem, facts, raw, bias=True, target=1)
+    more = [{"claim": claim, "verdict": "REFUTED"} for claim in ("p-unique", "convex-unique")]
+    return Case(name, certificate | {"claims": [*certificate["claims"], *more]}, raw)
+
+
+def pairs() -> Case:
+    """Neurons with kinks at 1 and -1, to both sides, tie for theta = (4, -6, 4, -6, 4), which is orthogonal to x. Their
+    weights 2, 2, 1, 1 (times 1/4) may change by t, -t, -t, t, which is a constant: a segment. A line at 0 bends up."""
+    ties = [tie("+", u, share) for u, share in (("1 -1", "2/3"), ("-1 1", "1/3"), ("1 1", "1/3"), ("-1 -1", "2/3"))]
+    rows = {"rows": packed([1, 0, 1, 0])}
+    plus = streams([210, 203, 203, 210, 203, 203], [3, 1, 0, 2]) | rows
+    minus = streams([210, 200, 202, 210, 200, 202], [1, 0, 255, 0, 3, 2, 32, 1, 1, 0, 255, 3, 3]) | rows
+    classes = [
+        one_class("+", pattern, [kink]) for pattern, kink in (("00001", 3), ("11100", 3), ("00111", 1), ("10000", 1))
+    ]
+    found = {"lift": ["1 1 1 1 1", "-2 -1 0 1 2"], "classes": classes, "masses": "1 1/2", "split": "1/2 1/2 1/4 1/4"}
+    neurons = ["2 -2", "-2 2", "1 1", "-1 -1"]
+    proof = {"ties": ties, "+": plus, "-": minus}
+    return on_points("antipodal neurons with free biases", (-2, -1, 0, 1, 2), "4 -6 4 -6 4", 4, neurons, proof, found)
+
+
+def two_sides() -> Case:
+    """2 (x - 1/2)_+ + (1/4 - x)_+ at x = -2, -1, 1, 2: both neurons are level, and on at the other rows of each other."""
+    ties = [tie("+", "2 -1", ""), tie("+", "-4 1", "")]
+    proof = {"ties": ties, "+": streams([203, 203], [1, 0]), "-": streams([200, 200], [])}
+    classes = [one_class("+", pattern, []) for pattern in ("0011", "1100")]
+    lift = ["1 1 1 1", "0 0 1 1", "-1 1 -1 1"]
+    found = {"lift": lift, "classes": classes, "masses": "3/4", "split": "1/2 1/4"}
+    neurons = ["2 -1", "-1 1/4"]
+    return on_points("level neurons to both sides", (-2, -1, 1, 2), "4 -4 -4 4", 4, neurons, proof, found)
+
+
+def unseen() -> Case:
+    """2 (x + 1/2)_+ at x = -2, -1, 1, 2, 3: theta is 0 at the first two rows, and the neuron ties on which side of them
+    it may be. So it does where it is linear, and turned over with the other sign."""
+    ties = [tie("+", "2 1", ""), tie("+", "1 3", ""), tie("-", "-1 3", "1")]
+    minus = streams([0, 200, 0, 200, 203, 200], [2], [131, 0])
+    proof = {"ties": ties, "+": streams([200, 203], [1]), "-": minus}
+    classes = [one_class("+", "00111", []), one_class("+", "00111", []), one_class("-", "11111", [])]
+    lift = ["1 1 1 1 1", "0 0 1 1 1", "1 -1 0 0 0"]
+    found = {"lift": lift, "classes": classes, "masses": "2/5", "split": "2/5 0"}
+    return on_points("a row that is not seen", (-2, -1, 1, 2, 3), "0 0 -1 -3 4", 5, ["2 1"], proof, found)
+
+
 PROOF, SET = "facts.cover.proof", "facts.cover_set"
 # (reason, changes, message)
 COVERED: list[tuple[str, dict[str, Any], str]] = [
@@ -176,9 +244,10 @@ COVERED: list[tuple[str, dict[str, Any], str]] = [
     ("a neuron with a free bias", {f"{PROOF}.ties[0]": {"sign": "+", "u": "1 1", "shares": "0"}}, "v without a bias"),
     ("a face with a free bias", {f"{PROOF}.ties[0]": {"sign": "+", "u": "1 2"}}, "holds no bias alone"),
 ]
+ONES = "the free columns, then rows orthogonal to them, and no mixed class"
 ONE: list[tuple[str, dict[str, Any], str]] = [
-    ("a set without the free column in its lift", {f"{SET}.lift": []}, "the free columns, and no mixed class"),
-    ("a set with twice the free column in its lift", {f"{SET}.lift": ["2 2 2"]}, "the free columns, and no mixed"),
+    ("a set without the free column in its lift", {f"{SET}.lift": []}, ONES),
+    ("a set with twice the free column in its lift", {f"{SET}.lift": ["2 2 2"]}, ONES),
     ("a cover whose theta sees the constant", {"facts.cover.theta": "0 1 -1/2"}, "orthogonal to the free column 0"),
     ("a set beside a free constant whose neuron is out", {f"{SET}.classes[0]": None}, "the piece is not out"),
     ("a split where the free column is the lift", {f"{SET}.split": "1"}, "expected 0 numbers"),
@@ -190,7 +259,6 @@ BOTH: list[tuple[str, dict[str, Any], str]] = [
     ("masses of 0 beside a free constant", {f"{SET}.masses": "0"}, "masses above"),
     ("a mass for each of two neurons that share it", {f"{SET}.masses": "1 1"}, "expected 1 number"),
 ]
-ONES = "the free columns, and no mixed class"
 BENT: list[tuple[str, dict[str, Any], str]] = [
     ("a set over prisms without the constant in its lift", {f"{SET}.lift": []}, ONES),
     ("a kink that is said to be none", {f"{SET}.classes[0]": one_class("+", "0011", [])}, ONES),
@@ -224,10 +292,18 @@ BENT: list[tuple[str, dict[str, Any], str]] = [
 LEVEL: list[tuple[str, dict[str, Any], str]] = [
     ("a level class without its row in the lift", {f"{SET}.lift": ["1 1 1 1"]}, ONES),
     ("a level class with another row in the lift", {f"{SET}.lift": ["1 1 1 1", "0 0 2 2"]}, ONES),
-    ("one network, though its bias is level", {"claims[2].verdict": "PROVED"}, "zero on a data point, found 1 that are"),
-    ("a level class of weight 0", {f"{SET}.masses": "0"}, "each of the first in a superclass"),
-    ("a level class whose bias leaves its interval", {f"{SET}.masses": "9/20"}, "keeps its side of row"),
-    ("a level class said to have a kink", {f"{SET}.classes[0]": one_class("+", "0011", [1])}, "strictness that the ball"),
+    (
+        "one network, though its bias is level",
+        {"claims[2].verdict": "PROVED"},
+        "zero on a data point, found 1 that are",
+    ),
+    ("a level class of weight 0", {f"{SET}.masses": "0"}, "a level class of weight above"),
+    ("a level class whose bias leaves its interval", {f"{SET}.masses": "9/20"}, "expected biases between"),
+    (
+        "a level class said to have a kink",
+        {f"{SET}.classes[0]": one_class("+", "0011", [1])},
+        "strictness that the ball",
+    ),
     (
         "level biases that are said to be strict",
         {"claims[3]": {"claim": "strict-complementarity", "verdict": "PROVED"}},
@@ -238,8 +314,52 @@ LEVEL: list[tuple[str, dict[str, Any], str]] = [
 LINEAR: list[tuple[str, dict[str, Any], str]] = [
     ("one network, though a linear neuron is in it", {"claims[2].verdict": "PROVED"}, "dimension 0, found dimension 1"),
     ("a linear class that is out", {f"{SET}.classes[1]": None}, "the piece is not out"),
-    ("a linear class that is said to be bent", {f"{SET}.classes[1].pattern": "10"}, r"\|A x\| > 0 \|x\| for all x"),
-    ("linear classes of weight 0", {f"{SET}.masses": "0"}, "each of the first in a superclass"),
+    ("a linear class that is said to be bent", {f"{SET}.classes[1].pattern": "10"}, ONES),
+    ("linear classes of weight 0", {f"{SET}.masses": "0"}, "masses above"),
+]
+PAIRS: list[tuple[str, dict[str, Any], str]] = [
+    ("antipodal neurons without their row in the lift", {f"{SET}.lift": ["1 1 1 1 1"]}, r"\|A x\| > 0 \|x\| for all x"),
+    ("a further row before the constant", {f"{SET}.lift": ["-2 -1 0 1 2", "1 1 1 1 1"]}, ONES),
+    ("a further row across the constant", {f"{SET}.lift": ["1 1 1 1 1", "-1 0 1 2 3"]}, ONES),
+    ("a further row that theta sees", {f"{SET}.lift": ["1 1 1 1 1", "0 -1 0 0 1"]}, "orthogonal to the residual"),
+    ("the constant as a further row", {f"{SET}.lift": ["1 1 1 1 1"] * 2}, "independent rows"),
+    (
+        "a further row that the weights cannot keep",
+        {f"{SET}.lift": ["1 1 1 1 1", "-2 -1 0 1 2", "1 0 -2 0 1"]},
+        r"\|F'x\| > 0 \|x\|",
+    ),
+    ("no split beside a further row", {f"{SET}.split": ""}, "expected 4 numbers"),
+    ("a split that misses the further row", {f"{SET}.split": "1/2 1/2 1/8 3/8"}, "every positive weight >"),
+    ("a split on one side only", {f"{SET}.split": "1 0 1/2 0"}, "expected 5 numbers"),
+    (
+        "a split without one of the neurons",
+        {f"{SET}.split": "1/2 1/2 1/2 0", f"{SET}.forced": "-2 -1 0 1 2"},
+        "span of the 0 void rows",
+    ),
+    ("one network, though antipodal neurons share weights", {"claims[2].verdict": "PROVED"}, "found dimension 1"),
+    ("a mass for each of four antipodal neurons", {f"{SET}.masses": "1/2 1/2 1/4 1/4"}, "expected 2 numbers"),
+    ("antipodal neurons of other masses", {f"{SET}.masses": "1 1/4"}, "every mass > delta"),
+    ("one of the antipodal neurons is out", {f"{SET}.classes[3]": None}, "the piece is not out"),
+]
+SIDES: list[tuple[str, dict[str, Any], str]] = [
+    ("a row for each of two level neurons", {f"{SET}.lift": ["1 1 1 1", "0 0 1 1", "1 1 0 0"]}, "independent rows"),
+    ("level neurons without their row", {f"{SET}.lift": ["1 1 1 1", "-1 1 -1 1"]}, ONES),
+    ("the row of the second level neuron", {f"{SET}.lift": ["1 1 1 1", "1 1 0 0", "-1 1 -1 1"]}, ONES),
+    ("a further row across a level one", {f"{SET}.lift": ["1 1 1 1", "0 0 1 1", "-2 -1 1 2"]}, ONES),
+    ("level neurons to both sides without a further row", {f"{SET}.lift": ["1 1 1 1", "0 0 1 1"]}, "expected 2 numbers"),
+    ("a split of level neurons on one side", {f"{SET}.split": "3/4 0"}, r"\|F'x\| > 0 \|x\|"),
+    ("level neurons to both sides of other weights", {f"{SET}.split": "1/4 1/2"}, "every positive weight >"),
+    ("a forced weight beside level neurons", {f"{SET}.forced": "-1 1 -1 1"}, "expected 0 numbers"),
+    ("one network, though two biases are level", {"claims[2].verdict": "PROVED"}, "zero on a data point, found 2 that are"),
+    ("a level neuron to one side is out", {f"{SET}.classes[1]": None}, "the piece is not out"),
+]
+UNSEEN: list[tuple[str, dict[str, Any], str]] = [
+    ("a row that is seen after all", {f"{SET}.lift": ["1 1 1 1 1", "0 0 1 1 1"]}, "region holds all leaves of tie 1"),
+    ("a pattern that no leaf has", {f"{SET}.classes[1].pattern": "01111"}, ONES),
+    ("a weight for a linear neuron that has none", {f"{SET}.split": "1/5 1/5"}, "every positive weight >"),
+    ("all weight for a linear neuron", {f"{SET}.split": "0 2/5"}, r"\|F'x\| > 0 \|x\|"),
+    ("no linear class, though one ties", {f"{SET}.classes[2]": None}, "the piece is not out"),
+    ("one network, though its bias is level beside unseen rows", {"claims[2].verdict": "PROVED"}, "found 1 that are not"),
 ]
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("no free term named", {"problem.free": []}, r"problem\.free: expected some of output-bias, biases, skip"),

@@ -201,7 +201,12 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
     ("triad", "a theta that the triangle does not pay for", {f"{PROOF}.theta": "103 103 103"}, DEFINITE),
     ("plane", "a theta a ten-thousandth beyond the finder's", longer("plane"), DEFINITE),
     ("tied", "triangles of half the weight", halved("tied"), DEFINITE),
-    ("tied", "a corner exchanged for the sign 1", {f"{OTHER}.triangles.corners": "0 5 4 4 3 5 0 1 4 3 1 4 2 5 4 0 4 2"}, DEFINITE),
+    (
+        "tied",
+        "a corner exchanged for the sign 1",
+        {f"{OTHER}.triangles.corners": "0 5 4 4 3 5 0 1 4 3 1 4 2 5 4 0 4 2"},
+        DEFINITE,
+    ),
     ("tied", "a theta beyond what the finder's triangles prove", longer("tied"), DEFINITE),
     ("tied", "other data than the triangles'", {"problem.Z[0]": "-2 2"}, "data"),
     ("xor", "the data of another problem", {"problem.Z[0]": "0 0 2"}, "data"),

@@ -554,6 +554,9 @@ def free_terms() -> list[Wrong]:
             (free.bent(), free.BENT),
             (free.level(), free.LEVEL),
             (free.linear(), free.LINEAR),
+            (free.pairs(), free.PAIRS),
+            (free.two_sides(), free.SIDES),
+            (free.unseen(), free.UNSEEN),
             (free.single(), free.ONE),
             (free.turned(), free.BOTH),
         )

@@ -401,13 +401,13 @@ def test_regions_of_the_classes_of_ties() -> None:
     tie: Any = SimpleNamespace(face=(), u=(-2, -1), xi=1, side=(0, 0, 0))
     for pattern in ("01100", "01101"):
         fields = {"sign": "+", "pattern": pattern, "kinks": [], "basis": [], "idle": [], "fixed": ""}
-        assert checked(ball, cover, 5, tie, Node(fields)).key == (1, 0b00110)
+        assert checked(ball, cover, 5, tie, Node(fields), Node([])).key == (1, 0b00110)
     assert seen == [(1, 5, [-1, 1, -1], [0, 1, 2])] * 2
     bent = replace(problem, Z=mat([[1, 1], [0, 1]]), y=vec(1, 1))
     cover.lines, ball = lines_of(bent), Ball(bent, vec(1, -2), F(0))
     cover.weights, tie.u = {1: weights_of(cover.lines, ball.theta, 1)}, (1, 0)
     fields = {"sign": "+", "pattern": "10", "kinks": [1], "basis": [1], "idle": [], "fixed": ""}
-    assert checked(ball, cover, 6, tie, Node(fields)).kinks == (1,) and seen[2] == (1, 6, [1, 0], [0])
+    assert checked(ball, cover, 6, tie, Node(fields), Node([])).kinks == (1,) and seen[2] == (1, 6, [1, 0], [0])
 
 
 def test_both_sides_of_a_split() -> None:
