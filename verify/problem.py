@@ -65,11 +65,6 @@ class Problem:
         p, q = cleared(w)
         return tuple(Fraction(sum(map(mul, row, p)), s * q) for row, s in self.rows)
 
-    @property
-    def lift(self) -> Matrix:
-        """The `outputs`, the constant once: a skip connection has it, too, where the last column of Z is ones."""
-        return self.outputs[len(self.outputs) > self.d and all(row[-1] == 1 for row in self.Z) :]
-
     def length_squared(self, w: Vector) -> Fraction:
         """|w|^2, without the biases where they are free."""
         return square(w[:-1] if self.biases else w)

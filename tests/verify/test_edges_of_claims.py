@@ -183,7 +183,7 @@ def test_jumps_word_for_word() -> None:
 
 def test_sets_of_positive_dimension() -> None:
     """One point is unique, more are not; of the convex program only if no class has a kink, or if one bends."""
-    assert said(unique, SET, SETS).endswith("(neurons that can be active: 3)")
+    assert said(unique, SET, SETS).endswith("(active neurons: at most 3)")
     refused(unique, proved(SET, replace(SETS, dimension=1)), "dimension 0, found dimension 1")
     refused(several, proved(SET, SETS), "positive dimension")
     assert "of dimension 2 in the weights of 3 neurons" in said(several, SET, replace(SETS, dimension=2))

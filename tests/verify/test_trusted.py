@@ -38,13 +38,13 @@ FIGURES = {  # lines that a verdict rests on at most; and of code: no blank line
     ("optimal", frozenset(LIST)): (1_516, 836),
     ("optimal", frozenset({"leaders", "primal", "value"})): (1_281, 735),
     ("optimal", frozenset(COVER)): (1_586, 880),
-    ("p-unique", frozenset({*COVER, "cover_set"})): (2_470, 1_355),
+    ("p-unique", frozenset({*COVER, "cover_set"})): (2_470, 1_354),
     ("p-unique", frozenset({"patterns", "lambda_max"})): (1_545, 864),
-    ("p-unique", frozenset({*LIST, "optimal_set"})): (2_378, 1_285),
+    ("p-unique", frozenset({*LIST, "optimal_set"})): (2_378, 1_284),
     ("p-unique", frozenset({*LIST, "exact_set"})): (2_160, 1_163),
     ("p-unique", frozenset({*LIST, "algebraic_set"})): (2_425, 1_333),
 }
-WHOLE, CODE = 10_765, 6_402  # all of it, likewise
+WHOLE, CODE = 10_765, 6_401  # all of it, likewise
 LOADED = """
 import json, sys
 before = set(sys.modules)
@@ -73,6 +73,11 @@ def test_the_whole_checker_does_not_grow() -> None:
     texts = [path.read_text() for path in ROOT.rglob("*.py")]
     assert sum(len(text.splitlines()) for text in texts) <= WHOLE
     assert sum(map(lines_of_code, texts)) <= CODE
+
+
+def test_the_producer_stays_in_its_bounds() -> None:
+    """At most 28,000 lines of code, covers, leaders and free terms included."""
+    assert sum(lines_of_code(path.read_text()) for path in (ROOT.parent / "relu_cert").rglob("*.py")) <= 28_000
 
 
 def lines_of_code(text: str) -> int:

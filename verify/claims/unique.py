@@ -31,7 +31,7 @@ def unique(problem: Problem, facts: Facts, node: Node) -> str:
     found = facts[SET]
     node.require(not found.dimension, "an optimal set of dimension 0", f"dimension {found.dimension}")
     node.require(not found.level, "neurons that are zero on a data point", f"{found.level} that are not")
-    return f"the optimal {WHAT[problem.model]} is unique (neurons that can be active: {found.classes})"
+    return f"the optimal {WHAT[problem.model]} is unique (active neurons: at most {found.classes})"
 
 
 def several(problem: Problem, facts: Facts, node: Node) -> str:

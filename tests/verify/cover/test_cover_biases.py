@@ -24,6 +24,7 @@ from verify.bounds import dual_basis, identity, matrix, root_above
 from verify.classes import read_face
 from verify.cover.biases import check_level, for_weights, of_weights, rows_of
 from verify.facts import NEURONS, Facts
+from verify.masses import free_columns
 from verify.neurons import Neuron
 from verify.problem import Problem
 from verify.rules import cover_set
@@ -58,7 +59,7 @@ def test_free_terms_alone_are_one_network(free: list[str]) -> None:
     """No neuron ties, and the free columns are independent, the constant once: it is in the skip connection, too."""
     case = affine(free, "0 1" if free == ["skip"] else "1 0 0")
     said = {line.claim: line.proved for line in verify.certificate.read(case.text, case.raw).lines}
-    assert said["p-unique"] == "the optimal network is unique (neurons that can be active: 0)"
+    assert said["p-unique"] == "the optimal network is unique (active neurons: at most 0)"
 
 
 def test_other_lifts_than_the_free_columns_are_rejected() -> None:
@@ -79,14 +80,14 @@ def test_the_constant_counts_once() -> None:
     """It is left out where a skip connection has it as well, in a last column of ones, and nowhere else."""
     ones, x = vec(1, 1), vec(2, 3)
     with_ones, without = (Problem("relu", F(1), mat(Z), vec(0, 0)) for Z in ([[2, 1], [3, 1]], [[1, 2], [1, 3]]))
-    assert replace(with_ones, outputs=(ones, x, ones)).lift == (x, ones)
-    assert replace(with_ones, outputs=(x, ones)).lift == (x, ones)
-    assert replace(with_ones, outputs=(ones,)).lift == (ones,)
-    assert replace(without, outputs=(ones, ones, x)).lift == (ones, ones, x)
+    assert free_columns(replace(with_ones, outputs=(ones, x, ones))) == (x, ones)
+    assert free_columns(replace(with_ones, outputs=(x, ones))) == (x, ones)
+    assert free_columns(replace(with_ones, outputs=(ones,))) == (ones,)
+    assert free_columns(replace(without, outputs=(ones, ones, x))) == (ones, ones, x)
     three = Problem("relu", F(1), mat([[2, 5, 1], [3, 7, 1]]), vec(0, 0), outputs=(ones, x, vec(5, 7), ones))
-    assert three.lift == three.outputs[1:]
+    assert free_columns(three) == three.outputs[1:]
     half = Problem("relu", F(1), mat([[2, 1], [3, 2]]), vec(0, 0), outputs=(ones, x, vec(1, 2)))
-    assert half.lift == half.outputs
+    assert free_columns(half) == half.outputs
 
 
 def on_five_points(order: list[int], named: bool) -> bytes:
