@@ -13,6 +13,7 @@ from scipy.optimize import linprog, minimize, nnls
 
 from properties.exact.patterns import patterns
 from properties.soundness.case import Answer, NetworkCase
+from relu_cert.prove.polytope.polytope import Polytope
 
 Array = NDArray[np.float64]
 
@@ -84,6 +85,14 @@ def ranges(case: NetworkCase, fit: Array) -> tuple[Array, Array] | None:
     return np.array(lows), np.array(highs)
 
 
+def spread(found: object) -> float:
+    """By how much listed vertices differ in a weight, near a tie perhaps by less than floats see; infinite where none
+    are listed."""
+    if not isinstance(found, Polytope):
+        return np.inf
+    return max(float(max(weights) - min(weights)) for weights in zip(*found.points, strict=True))
+
+
 def doubt(answer: Answer, seed: int) -> str:
     """What floats have against the answer; "" if nothing."""
     case, facts = answer.case, answer.facts
@@ -104,6 +113,7 @@ def doubt(answer: Answer, seed: int) -> str:
     largest = float(sum(x * x for x in case.y) / case.lam**2)  # sum alpha = r.yhat / lambda^2 is less than that
     if answer.said["p-unique"] == "PROVED" and widest > APART * largest:
         return f"p-unique is PROVED, but floats find two networks whose weights differ by {widest}"
-    if answer.said["p-unique"] == "REFUTED" and widest < SAME * size:
+    unseen = 0.0 < spread(facts.vertices) < 10.0 * SAME * size
+    if answer.said["p-unique"] == "REFUTED" and widest < SAME * size and not unseen:
         return "p-unique is REFUTED, but floats find one network only"
     return ""

@@ -328,6 +328,18 @@ def test_regression_intervals(Z: list[list[int]], y: list[int | str]) -> None:
     assert objection(ask(NetworkCase("relu", mat(Z), vec(y), Fraction(1)), interval=around)) == ""
 
 
+def test_regression_networks_that_differ_by_less_than_floats_see() -> None:
+    """Beside lambda = 2 sqrt(2) two vertices differ by 6e-8: floats see one network, and doubted the other.
+    Where no vertices are listed, or one, it is still doubted."""
+    Z, y = mat([[2, 0], [-2, 0], [0, 2], [0, -2]]), vec([1, 9, 5, 5])
+    answer = ask(NetworkCase("relu", Z, y, Fraction(2786, 985)))
+    assert answer.said["p-unique"] == "REFUTED" and doubt(answer, 0) == ""
+    facts = answer.facts
+    one = replace(facts.vertices, points=facts.vertices.points[:1])
+    assert "one network only" in doubt(replace(answer, facts=replace(facts, vertices=one)), 0)
+    assert "one network only" in doubt(replace(answer, facts=replace(facts, vertices=None)), 0)
+
+
 def test_an_upper_bound_of_lambda_max_is_no_contradiction() -> None:
     """Where lambda_max is only bounded, that bound is held against the truth; one below it is wrong."""
     Z, y = mat([[2, -1, 2], ["1/4", "1/2", 0], ["-1/4", "-1/2", 0]]), vec([1, 0, -1])

@@ -6,6 +6,7 @@ import copy
 import json
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from verify import Rejected, VerifyError, check
 from verify.bounds import root_above
 from verify.superclasses import stretch
 
+CORPUS = Path(__file__).parent / "corpus" / "accepted"
 FLIPPED = {"PROVED": "REFUTED", "REFUTED": "PROVED", "UNDECIDED": "REFUTED"}
 
 
@@ -375,6 +377,15 @@ def test_classes_of_a_superclass_in_any_order() -> None:
     """The order of the classes is free where masses and split follow it."""
     tree = changed("twins, R = 0", lambda f: f["classes"].reverse())
     assert accepted(tree)
+
+
+def test_only_free_columns_leave_out_a_split() -> None:
+    """Two equal blocks, and nothing is free: a set of this form says how its mass is split."""
+    tree = json.loads((CORPUS / "optimal_set-04.json").read_text())
+    assert accepted(tree) and not tree["facts"]["optimal_set"]["lift"]
+    tree["facts"]["optimal_set"]["split"] = ""
+    with pytest.raises(Rejected, match=r"facts\.optimal_set\.split"):
+        check(json.dumps(tree).encode())
 
 
 def test_roots_are_bounded_from_above() -> None:
