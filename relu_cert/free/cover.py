@@ -114,7 +114,8 @@ class FreeProver(LogisticProver):
             kinks = tuple(np.flatnonzero(np.abs(heights) < KINK * np.abs(heights).max()).tolist())
             if kinks not in found:
                 columns = on_face(Z, kinks)
-                tiny = Fraction(size) * max(abs(x) for one in columns for x in one) / (1 << TWO_SIDED_BITS)
+                longest = max((abs(x) for one in columns for x in one), default=Fraction(0))  # no face: kinks of floats
+                tiny = Fraction(size) * longest / (1 << TWO_SIDED_BITS)
                 found[kinks] = columns if all(abs(dot(one, theta)) <= tiny for one in columns) else []
         return [one for columns in found.values() for one in columns]
 

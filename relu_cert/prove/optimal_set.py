@@ -106,8 +106,6 @@ def _over(facts: Facts, candidates: Candidates, lift: Matrix, free: int, level: 
         return plain
     if (plain.equations or len(groups) < len(maps)) and not all(mass > error for mass in masses):
         raise Unsettled("a tied class may have weight zero")
-    if problem.free and mixed:
-        raise Unsettled("the outputs of the tied neurons are dependent beside the free terms")
     if level:
         return with_level(facts, plain, maps, outputs, level)
     if problem.free and not plain.equations:  # classes of a superclass differ by free terms, and share its mass

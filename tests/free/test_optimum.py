@@ -227,6 +227,19 @@ def test_a_level_neuron_beside_a_tie_without_weight() -> None:
     assert "may have weight zero" in found.claims["p-unique"].detail
 
 
+def test_a_neuron_beside_two_rows_has_no_face(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In floats it is zero at two rows that no vector but 0 is orthogonal to: nothing is asked of theta."""
+    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    Z = [["0", "1"], ["0.000000001", "1"], ["2", "0"], ["3", "1"], ["1", "-1"], ["-1", "2"]]
+    problem = certify(Z, [0, 0, 4, 6, 2, -1], lambda_ratio="1/4", free="output-bias", seconds=8).facts.problem
+    ones = (Fraction(1),) * 6
+    task = Task(np.array(problem.relu.Z, dtype=float), np.zeros(6), 0.5, Q=np.ones((6, 1)) / 6**0.5)
+    given = free_setting(problem, problem.relu, (ones,), task)
+    assert given is not None
+    prover = FreeProver(given, Fraction(1, 2), Limits(), lambda moment: None)
+    assert prover._two_sided(problem.y, ((1, (Fraction(1), Fraction(0))),)) == []
+
+
 SYMMETRIC = [[-1, -1], [-2, -1], [-1, 0], [-2, -2], [1, 1], [2, 1], [1, 0], [2, 2]]
 
 
