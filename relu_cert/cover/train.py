@@ -127,12 +127,13 @@ def largest(Z: Floats, t: Floats, rng: np.random.Generator) -> tuple[float, Floa
     return float(best[i]), at[i]
 
 
-def weigh(A: Floats, y: Floats, lam: float, most: int = 2000) -> Floats:
-    """alpha >= 0 with the least 1/2 |A alpha - y|^2 + lambda sum alpha, by an active set."""
+def weigh(A: Floats, y: Floats, lam: float) -> Floats:
+    """alpha >= 0 with the least 1/2 |A alpha - y|^2 + lambda sum alpha, by an active set. Columns that depend on each
+    other, those of antipodal neurons, can go in and out for ever: ten steps a column are enough."""
     Q, c = A.T @ A, A.T @ y - lam
     alpha = np.zeros(A.shape[1])
     on = np.zeros(A.shape[1], dtype=bool)
-    for _ in range(most):
+    for _ in range(10 * A.shape[1]):
         while on.any():
             index = np.flatnonzero(on)
             z = np.linalg.lstsq(Q[np.ix_(index, index)], c[index], rcond=1e-13)[0]

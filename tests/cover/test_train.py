@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import relu_cert.cover.train as training
+from relu_cert import certify
+from relu_cert.cover.engine import Floats
 from relu_cert.cover.train import Bend, Task, ascend, largest, train
 
 
@@ -72,3 +77,26 @@ def test_twins_are_trained_to_their_end() -> None:
     found = train(Task(Z, y, 5.0))
     assert abs(found.objective - 52.0) < 1e-9
     assert np.abs(found.residual - 1.0).max() < 1e-6
+
+
+def test_columns_of_antipodal_neurons_do_not_go_in_and_out_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The residual of these data is orthogonal to the features: 30 columns, with four thousand steps among them."""
+    rng = np.random.default_rng(0)
+    Z, y = np.round(rng.standard_normal((300, 3)), 4), np.sign(rng.standard_normal(300))
+    solved, weigh = np.linalg.lstsq, training.weigh
+    steps, most = [0], []
+
+    def counted(*given: Any, **more: Any) -> Any:
+        steps[0] += 1
+        return solved(*given, **more)
+
+    def watched(A: Floats, *given: Any) -> Floats:
+        steps[0] = 0
+        found = weigh(A, *given)
+        most.append(steps[0] / A.shape[1])
+        return found
+
+    monkeypatch.setattr(np.linalg, "lstsq", counted)
+    monkeypatch.setattr(training, "weigh", watched)
+    certify(Z.tolist(), y.tolist(), lambda_ratio="1/10", claims=["optimal"], verify=False)
+    assert most and max(most) < 30
