@@ -34,7 +34,7 @@ from relu_cert.network.penalty import convert, implied
 from relu_cert.network.penalty import penalty as named_penalty
 from relu_cert.patterns import enumerate_patterns, predict
 from relu_cert.pipeline import DEFAULT_GAP, DEFAULT_MAX_PATTERNS, network_problem
-from relu_cert.problem import Loss
+from relu_cert.problem.loss import LossName
 from relu_cert.report.explore import Exploration
 from relu_cert.report.patterns import Patterns
 from relu_cert.report.progress import Progress
@@ -89,7 +89,7 @@ def certify(
     seed: int | None = None,
     gates: Any = None,
     l2: Number | None = None,
-    loss: Loss = "squares",
+    loss: LossName = "squares",
     free: str | Sequence[str] | None = None,
     claims: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
@@ -190,7 +190,7 @@ def certify_group_lasso(
     interval: tuple[Number, Number] | None = None,
     noise: Number | None = None,
     l2: Number | None = None,
-    loss: Loss = "squares",
+    loss: LossName = "squares",
     claims: Sequence[str] | None = None,
     verify: bool = True,
     progress: bool = False,

@@ -19,7 +19,7 @@ from relu_cert.exact import Matrix
 from relu_cert.free.terms import read_free
 from relu_cert.patterns.sample import gate_patterns, read_gate_file
 from relu_cert.pipeline import DEFAULT_GAP, IntervalChoice, LambdaChoice, Request
-from relu_cert.problem import Loss
+from relu_cert.problem.loss import LOSSES, LossName
 from relu_cert.variants import Gates, Variant, drawn
 
 Number = Fraction | int | float | str
@@ -107,17 +107,17 @@ def variant(
     seed: int | None,
     gates: Any,
     l2: Number | None,
-    loss: Loss,
+    loss: LossName,
     free: str | Sequence[str] | None,
     say: Say,
     delimiter: str = ",",
 ) -> Variant:
     """Which problem it is; only the rows Z of a network have patterns."""
-    if loss not in ("squares", "logistic"):
+    if loss not in LOSSES:
         raise UsageError(f"{say('loss')} is 'squares' or 'logistic', not {loss!r}.")
     some = None if Z is None else some_patterns(Z, patterns, seed, gates, say, delimiter)
     delta = Fraction(0) if l2 is None else positive(l2, say("l2"))
-    return Variant(some, delta, loss, read_free(free))
+    return Variant(some, delta, LOSSES[loss], read_free(free))
 
 
 def some_patterns(

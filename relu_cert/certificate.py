@@ -16,6 +16,7 @@ from relu_cert.cover.evidence import Cover
 from relu_cert.data.dataset import Source
 from relu_cert.files import replacing
 from relu_cert.leaders.evidence import Leaders
+from relu_cert.problem import loss as losses
 from relu_cert.problem.doubles import FloatBlocks, texts
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import AlgebraicSet, ExactSet, Facts
@@ -54,7 +55,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
-    objective = LOGISTIC if problem.loss == "logistic" else ELASTIC if problem.delta else OBJECTIVE
+    objective = LOGISTIC if problem.loss is losses.LOGISTIC else ELASTIC if problem.delta else OBJECTIVE
     head: dict[str, Any] = {"model": problem.kind, "objective": objective, "lambda": number(lam)}
     if problem.delta:
         head["delta"] = number(problem.delta)

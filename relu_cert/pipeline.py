@@ -23,12 +23,13 @@ from relu_cert.path.tied_faces import faces
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.patterns.predict import predict
 from relu_cert.problem import gated, relu, unlisted_relu
+from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Model, Problem
 from relu_cert.prove.elastic import elastic_facts
 from relu_cert.prove.facts import Along, Facts, LambdaMax, Nearby
 from relu_cert.prove.ggp.decide import position_facts
 from relu_cert.prove.lambda_max import half, lambda_max
-from relu_cert.prove.logistic import logistic_facts, logistic_zero
+from relu_cert.prove.logistic import logistic_facts
 from relu_cert.prove.prove import zero_facts
 from relu_cert.refine_and_prove import THOROUGH, Question, propose, refine_and_prove
 from relu_cert.solve import FloatProblem, prepare, solve
@@ -227,18 +228,17 @@ def optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stage
     with stages.stage("lambda_max"):
         floats = _prepared(problem)
         largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
-        if problem.loss == "logistic":
+        if problem.loss is LOGISTIC:
             largest = half(largest)
         lam = choice.resolve(largest)
     if lam * lam >= largest.squared:
-        zero = logistic_zero if problem.loss == "logistic" else zero_facts
-        return zero(problem, lam, largest, gap)
+        return zero_facts(problem, lam, largest, gap)
     _in_range(lam)
     if problem.delta:
         _in_range(problem.delta, lam / problem.delta)
         with stages.stage("prove"):
             return elastic_facts(problem, lam, largest, gap)
-    if problem.loss == "logistic":
+    if problem.loss is LOGISTIC:
         with stages.stage("prove"):
             proposed = partial(propose, floats, lam=THOROUGH * float(lam))
             return logistic_facts(problem, floats, lam, largest, gap, proposed)

@@ -35,7 +35,7 @@ except ImportError as error:
 from relu_cert.api import Number, certify
 
 if TYPE_CHECKING:
-    from relu_cert.problem.problem import Loss
+    from relu_cert.problem.loss import LossName
 
 Floats = NDArray[np.float64]
 
@@ -153,7 +153,7 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
     array([[0.05, 0.95]])
     """
 
-    loss: Loss = "squares"
+    loss: LossName = "squares"
 
     def fit(self, X: Any, y: Any) -> ReLUCertClassifier:
         """Train and prove. Raises TooManyPatterns where patterns have to be listed, and are too many."""

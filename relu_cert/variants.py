@@ -29,7 +29,8 @@ from relu_cert.pipeline import (
     network_problem,
     verdicts,
 )
-from relu_cert.problem import Loss, Problem, over_patterns, written_out
+from relu_cert.problem import Problem, over_patterns, written_out
+from relu_cert.problem.loss import LOGISTIC, SQUARES, Loss
 from relu_cert.report.check import CheckReport
 
 MOST_WRITTEN_OUT = 5000  # patterns whose blocks are treated one by one
@@ -49,7 +50,7 @@ class Variant:
 
     gates: Gates | None = None
     delta: Fraction = Fraction(0)
-    loss: Loss = "squares"
+    loss: Loss = SQUARES
     free: Free = ()
 
 
@@ -93,17 +94,17 @@ def with_free_terms(problem: Problem, data: Dataset, free: Free) -> Problem:
 
 def varied(problem: Problem, variant: Variant) -> Problem:
     """The problem with its penalty and its loss."""
-    if variant.delta and variant.loss == "logistic":
+    if variant.delta and variant.loss is LOGISTIC:
         raise UsageError("--l2 and --loss logistic do not go together.")
     if variant.delta:
         return replace(problem, delta=variant.delta)
-    if variant.loss == "squares":
+    if variant.loss is SQUARES:
         return problem
     if problem.kind != "cgl" and zero_or_one(problem.y):
-        return replace(problem, loss="logistic", y=tuple(2 * label - 1 for label in problem.y))
+        return replace(problem, loss=LOGISTIC, y=tuple(2 * label - 1 for label in problem.y))
     if any(abs(label) != 1 for label in problem.y):
         raise UsageError("--loss logistic needs labels 1 and -1, or 1 and 0, in the target column.")
-    return replace(problem, loss="logistic")
+    return replace(problem, loss=LOGISTIC)
 
 
 def zero_or_one(y: Vector) -> bool:

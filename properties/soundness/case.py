@@ -22,6 +22,7 @@ from relu_cert.data.dataset import Source
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.pipeline import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoice, find_facts, verdicts
 from relu_cert.problem import gated, over_patterns, relu, unlisted_relu, written_out
+from relu_cert.problem.loss import LOGISTIC, SQUARES
 from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import Facts
 from verify import Limits, VerifyError, check
@@ -154,7 +155,7 @@ def _kind(case: Case, plain: str) -> str:
 
 def _variant(problem: Problem, case: Case) -> Problem:
     """The problem with the penalty and the loss of the case."""
-    return replace(problem, delta=case.delta, loss="logistic" if case.logistic else "squares")
+    return replace(problem, delta=case.delta, loss=LOGISTIC if case.logistic else SQUARES)
 
 
 class _Silent:

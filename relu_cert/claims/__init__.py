@@ -12,6 +12,7 @@ from relu_cert.cover.limits import ENOUGH, MANY_FEATURES, MOST_DIRECTIONS
 from relu_cert.errors import UsageError
 from relu_cert.free.terms import DEPENDENT
 from relu_cert.interrupt import INTERRUPTED
+from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.words import NAMES, of_groups
@@ -78,7 +79,7 @@ def _qualified(facts: Facts, result: Result) -> Result:
 def advice(facts: Facts, claim: str) -> str:
     """What would settle a claim that is undecided where nothing rests on a list; empty where nothing is known to."""
     network = facts.problem.network
-    if network is None or (facts.problem.loss == "logistic" and claim != "optimal"):
+    if network is None or (facts.problem.loss is LOGISTIC and claim != "optimal"):
         return ""
     less = ", a wider --gap" if claim == "optimal" else ""
     if facts.unsettled == INTERRUPTED:

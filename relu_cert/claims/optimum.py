@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from relu_cert.claims.claim import VARIANTS, Answer, claim, proved, undecided
 from relu_cert.exact import sqrt_upper
+from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.report.text import about, at_most, count, percent_at_most
@@ -71,7 +72,7 @@ def fit(facts: Facts) -> Answer:
     Logistic: |p(yhat) - p(Xw)| <= sqrt((upper - lower) / 2) for the probabilities (Pinsker).
     """
     radius = sqrt_upper(facts.fit.radius_squared)
-    if facts.problem.loss == "logistic":
+    if facts.problem.loss is LOGISTIC:
         detail = f"one fit for all optimal networks; its probabilities are within {at_most(radius)} of those found."
         return proved("strict convexity", detail)
     detail = "known exactly." if radius == 0 else f"within {at_most(radius)} of the fit of the network found."

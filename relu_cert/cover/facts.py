@@ -23,7 +23,7 @@ from relu_cert.prove.lifts import SEEMS_ZERO, independent, orthogonal_rows
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.polytope.listing import with_vertices
 from relu_cert.prove.unsettled import Unsettled
-from relu_cert.prove.value import fit, primal, value
+from relu_cert.prove.value import facts_of, fit, primal, value
 from relu_cert.solve.threads import one_thread
 
 
@@ -91,9 +91,8 @@ def zero_facts(problem: Problem, given: Setting, lam: Fraction, largest: LambdaM
     ties = largest.multipliers.ties if isinstance(largest.multipliers, Cover) else ()
     with one_thread():
         cover = dual_cover(given.data, given.frame, given.y, lam * lam, ties, Fraction(0), Serial(Limits()))
-    dual = Dual(problem.y, cover)
-    bounds = value(problem, lam, point, dual, gap)
-    return Facts(problem, lam, largest, point, dual, bounds, fit(point, bounds))
+    dual = Dual(given.y, cover)
+    return facts_of(problem, lam, largest, point, dual, gap)
 
 
 def add_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
@@ -116,7 +115,7 @@ def _moved(facts: Facts, found: Found) -> Facts:
     """The same network with another dual point."""
     dual = Dual(found.theta, found.cover)
     bounds = value(facts.problem, facts.lam, facts.primal, dual, facts.value.gap)
-    return replace(facts, dual=dual, value=bounds, fit=fit(facts.primal, bounds))
+    return replace(facts, dual=dual, value=bounds, fit=fit(facts.problem, facts.primal, bounds))
 
 
 def _lifts(problem: Problem, theta: Vector) -> Iterator[Matrix]:

@@ -22,6 +22,7 @@ from relu_cert.cover.optimum import FACES, MOST_TIES, Found, Prover, Setting, ne
 from relu_cert.cover.ties import SAME, Untied, longest_squared, near_direction, ties_at, unit, value
 from relu_cert.cover.train import Task, Trained, objective
 from relu_cert.exact import Vector
+from relu_cert.problem.loss import LOGISTIC
 
 SHRINKS = 60  # theta times 1 - 2^-k: the most digits for which that is tried
 KINKS = (1e-6, 1e-7, 1e-5, 1e-8)  # lines as near as this to a neuron are its kinks
@@ -99,26 +100,15 @@ class LogisticProver(Prover):
 
     def _base(self, trained: Trained) -> Vector:
         """The residual's floats exactly, with 0 <= y_k theta_k <= 1."""
-        y, residual = self.given.y, trained.residual
-        chances = (
-            min(max(label * Fraction(float(t)), Fraction(0)), Fraction(1)) for label, t in zip(y, residual, strict=True)
-        )
-        return tuple(label * a for label, a in zip(y, chances, strict=True))
+        return LOGISTIC.clip(self.given.y, tuple(Fraction(float(t)) for t in trained.residual))
 
     def _value(self, theta: Vector) -> float:
         """About the dual value."""
-        return _entropy(self.given.y, theta)
+        return float(LOGISTIC.dual_value(self.given.y, theta))
 
     def _told(self, cover: Cover, tau: Fraction) -> Cover:
         """theta is written as it is."""
         return cover
-
-
-def _entropy(y: Vector, theta: Vector) -> float:
-    """About sum H(y_k theta_k), the dual value."""
-    a = np.array([float(label * t) for label, t in zip(y, theta, strict=True)])
-    inside = a[(a > 0.0) & (a < 1.0)]
-    return float(-(inside * np.log(inside) + (1.0 - inside) * np.log1p(-inside)).sum())
 
 
 def polished(task: Task, trained: Trained) -> Trained:

@@ -46,6 +46,7 @@ from relu_cert.cover.ties import (
 from relu_cert.cover.train import Task, Trained, largest, objective, train, weigh
 from relu_cert.exact import Matrix, Vector, scaled_rows, sqrt_upper
 from relu_cert.interrupt import interrupted
+from relu_cert.problem.loss import SQUARES, squares
 from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.solve.threads import one_thread
 
@@ -289,7 +290,7 @@ class Prover:
 
     def _value(self, theta: Vector) -> float:
         """About the dual value."""
-        return float(lower_bound(self.given.y, theta))
+        return float(SQUARES.dual_value(self.given.y, theta))
 
     def _told(self, cover: Cover, tau: Fraction) -> Cover:
         """The cover with the way in which theta follows from the network."""
@@ -340,7 +341,7 @@ class Prover:
 
     def _radius_squared(self, neurons: Neurons, residual: Vector, theta: Vector) -> Fraction:
         """The optimal residual is within this of theta, squared."""
-        return max(2 * (self._upper(neurons, residual) - lower_bound(self.given.y, theta)), Fraction(0))
+        return max(2 * (self._upper(neurons, residual) - SQUARES.dual_value(self.given.y, theta)), Fraction(0))
 
     def _late(self, share: float = 1.0) -> bool:
         """Whether so much of the time is over."""
@@ -427,19 +428,6 @@ def residual_of(Z: Matrix, y: Vector, neurons: Sequence[tuple[int, Vector]]) -> 
             if (height := sum(a * b for a, b in zip(z, u, strict=True))) > 0:
                 r[k] -= Fraction(xi * height, p * q)
     return tuple(r)
-
-
-def lower_bound(y: Vector, theta: Vector) -> Fraction:
-    """D(theta) = y.theta - 1/2 |theta|^2"""
-    (T,), q = scaled_rows([theta])
-    (Y,), p = scaled_rows([y])
-    return Fraction(sum(a * b for a, b in zip(Y, T, strict=True)), p * q) - squares(theta) / 2
-
-
-def squares(v: Vector) -> Fraction:
-    """|v|^2"""
-    (p,), q = scaled_rows([v])
-    return Fraction(sum(x * x for x in p), q * q)
 
 
 def about_lambda_max(given: Setting) -> tuple[int, Floats, float]:

@@ -26,10 +26,10 @@ from relu_cert.exact import Matrix, Vector, scaled_rows
 from relu_cert.interrupt import INTERRUPTED, interrupted
 from relu_cert.leaders.evidence import Leaders
 from relu_cert.patterns.pattern_set import bit_string
+from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal, Unknown
-from relu_cert.prove.logistic import UNSETTLED, enclosed_facts
-from relu_cert.prove.value import fit, norm_upper, value
+from relu_cert.prove.value import facts_of, norm_upper
 from relu_cert.solve.threads import one_thread
 
 DEFAULT_SECONDS = 60.0
@@ -58,20 +58,17 @@ class _Asked:
     @property
     def logistic(self) -> bool:
         """Whether the loss is the logistic one."""
-        return self.problem.loss == "logistic"
+        return self.problem.loss is LOGISTIC
 
     @property
     def pull(self) -> Vector:
-        """theta of the zero network: y, or y/2 for the logistic loss."""
-        return tuple(t / 2 for t in self.problem.y) if self.logistic else self.problem.y
+        """theta of the zero network."""
+        return self.problem.loss.pull(self.problem.y)
 
     def facts(self, lam: Fraction, top: LambdaMax, neurons: Sequence[tuple[int, Vector]], dual: Dual) -> Facts:
         """The facts of a network and a dual point."""
         point = exact_network(self.network, neurons)
-        if self.logistic:
-            return enclosed_facts(self.problem, lam, top, point, dual, self.gap)
-        bounds = value(self.problem, lam, point, dual, self.gap)
-        return Facts(self.problem, lam, top, point, dual, bounds, fit(point, bounds))
+        return facts_of(self.problem, lam, top, point, dual, self.gap)
 
     def leaders(self, lam: Fraction, neurons: Sequence[tuple[int, Vector]]) -> Leaders | None:
         """The leaders' bound, in the time that is left."""
@@ -159,16 +156,13 @@ def _covered_facts(asked: _Asked, prover: Prover, lam: Fraction, top: LambdaMax,
     """The facts of a cover, with the optimal set where the finish is exact."""
     facts = asked.facts(lam, top, found.neurons, Dual(found.theta, found.cover))
     if asked.logistic:
-        return replace(facts, optimal_set=Unknown(found.reason or UNSETTLED))
+        return replace(facts, optimal_set=Unknown(found.reason or LOGISTIC.unsettled))
     return add_optimal_set(prover, replace(facts, optimal_set=Unknown(found.reason)), found)
 
 
 def _zero_facts(asked: _Asked, pulled: Setting, lam: Fraction, top: LambdaMax) -> Facts:
     """lambda >= lambda_max: zero is the solution, and its theta proves it."""
-    facts = zero_facts(asked.problem, pulled, lam, top, asked.gap)
-    if not asked.logistic:
-        return facts
-    return enclosed_facts(asked.problem, lam, top, facts.primal, Dual(pulled.y, facts.dual.multipliers), asked.gap)
+    return zero_facts(asked.problem, pulled, lam, top, asked.gap)
 
 
 def _many_features(asked: _Asked, frame: Floats) -> Facts:

@@ -26,10 +26,10 @@ from relu_cert.cover.ties import Untied
 from relu_cert.cover.train import Trained
 from relu_cert.cover.unlisted import MOST_COLUMNS, MOST_ROWS
 from relu_cert.exact import Vector, dot, norm_squared, scaled_rows
-from relu_cert.free.terms import coefficients, combined, orthogonal, possible, widest
+from relu_cert.free.terms import coefficients, combined, orthogonal
 from relu_cert.free.terms import weights_of as seen_part
 from relu_cert.free.train import Task
-from relu_cert.leaders.rounding import dual_value
+from relu_cert.problem.loss import SQUARES
 from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.beside import on_face
 from relu_cert.rationals import first_independent
@@ -141,8 +141,8 @@ class FreeProver(LogisticProver):
         idle = self._idle(theta, FLOAT_IDLE_BITS) if self.data.lines.biases else frozenset()
         cleared = tuple(Fraction(0) if k in idle else x for k, x in enumerate(theta))
         columns = (*self.given.columns, *self._levels(trained.V @ self.frame))
-        found = orthogonal(columns, cleared, sorted(widest(problem, theta), key=lambda k: k in idle))
-        if not possible(problem, found):
+        found = orthogonal(columns, cleared, sorted(problem.loss.widest(problem.y, theta), key=lambda k: k in idle))
+        if not problem.loss.allows(problem.y, found):
             raise Exhausted("theta has no room between 0 and the labels")
         return found
 
@@ -157,7 +157,7 @@ class FreeProver(LogisticProver):
 
     def _value(self, theta: Vector) -> float:
         """The dual value."""
-        return float(dual_value(self.given.y, theta, self.given.problem.loss == "logistic"))
+        return float(self.given.problem.loss.dual_value(self.given.y, theta))
 
 
 def rounded_coefficients(columns: Sequence[Vector], residual: Sequence[Fraction]) -> Vector:
@@ -175,7 +175,7 @@ def free_setting(problem: Problem, network: Network, columns: tuple[Vector, ...]
     if len(given.data.basis) > MOST_DIRECTIONS or any(abs(x) >= LONGEST for v in given.data.basis for x in v):
         return None
     data = given.data
-    if problem.loss != "logistic":
+    if problem.loss is SQUARES:
         outputs = (scaled_rows([columns[j]])[0][0] for j in first_independent(columns))
         data = replace(data, outputs=tuple(map(tuple, outputs)))
     return FreeSetting(given.Z, given.y, data, given.frame, problem, columns, task)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import expit
 
 from relu_cert.clock import Until
 from relu_cert.cover.build import Exhausted
@@ -23,28 +22,27 @@ from relu_cert.cover.unlisted import DEFAULT_SECONDS, HARD, TRAINING, share_of_c
 from relu_cert.exact import Vector, dot, norm_squared
 from relu_cert.free.cover import FreeProver, FreeSetting, free_setting, rounded_coefficients
 from relu_cert.free.listed import listed_dual
-from relu_cert.free.terms import DEPENDENT, coefficients, combined, lift, outputs, possible, weights_of
+from relu_cert.free.terms import DEPENDENT, coefficients, combined, lift, outputs, weights_of
 from relu_cert.free.train import Task, largest, orthonormal
 from relu_cert.interrupt import INTERRUPTED, interrupted
 from relu_cert.leaders.find import Neuron, find_leaders
-from relu_cert.leaders.rounding import dual_value
 from relu_cert.patterns.pattern_set import bit_string
+from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, PieceMultipliers, Primal, Unknown
 from relu_cert.prove.lifts import independent
-from relu_cert.prove.logistic import enclosed_facts
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.polytope.listing import list_polytope
 from relu_cert.prove.polytope.polytope import Unlisted
 from relu_cert.prove.unsettled import Unsettled
-from relu_cert.prove.value import fit, norm_upper, value
+from relu_cert.prove.value import facts_of, norm_upper
 from relu_cert.solve.threads import one_thread
 
 GOOD = 1e-5  # a relative gap of a cover that the leaders are not asked to better
 DIGITS = 10**6
 FEW = 7  # directions: where there are more, a list is faster by far than a cover
 NORM_BITS = 300
-LOGISTIC = "with free terms and the logistic loss only the optimal value and the fit are proved"
+VALUE_ALONE = "with free terms and the logistic loss only the optimal value and the fit are proved"
 LEVEL = "a neuron that is zero at no row can be split into several of other free biases"
 BIASES = "with free biases and so many features a list of patterns proves the optimal value and the fit only"
 TO_FLOATS = "the network is known to the digits of floats only"
@@ -66,7 +64,7 @@ def optimum_with_free_terms(
     B = np.array([[float(x) for x in column] for column in columns]).T
     Z = np.array([[float(x) for x in z] for z in network.Z])
     y = np.array([float(x) for x in problem.y])
-    task = Task(Z, y, 1.0, problem.loss == "logistic", Q=orthonormal(B), biases="biases" in problem.free)
+    task = Task(Z, y, 1.0, problem.loss is LOGISTIC, Q=orthonormal(B), biases="biases" in problem.free)
     ways = _ways(problem, network, free_setting(problem, network, columns, task))
     if ways[0] is not None:
         compiled()
@@ -102,7 +100,7 @@ def _ways(problem: Problem, network: Network, given: FreeSetting | None) -> list
         return [given]
     if len(given.data.basis) > FEW:
         return [None]
-    return [None, given] if problem.loss == "logistic" else [given, None]
+    return [None, given] if problem.loss is LOGISTIC else [given, None]
 
 
 def _facts(asked: Question, given: FreeSetting | None, limits: Limits, until: Until) -> Facts | str:
@@ -115,11 +113,8 @@ def _facts(asked: Question, given: FreeSetting | None, limits: Limits, until: Un
         return found.reason
     over_list = isinstance(dual.multipliers, PieceMultipliers)
     single = not (logistic or (over_list and asked.task.biases))
-    reason = INTERRUPTED if interrupted() else found.reason if single else LOGISTIC if logistic else BIASES
-    if logistic:
-        return replace(enclosed_facts(problem, lam, asked.top, point, dual, asked.gap), optimal_set=Unknown(reason))
-    bounds = value(problem, lam, point, dual, asked.gap)
-    facts = Facts(problem, lam, asked.top, point, dual, bounds, fit(point, bounds), optimal_set=Unknown(reason))
+    reason = INTERRUPTED if interrupted() else found.reason if single else VALUE_ALONE if logistic else BIASES
+    facts = facts_of(problem, lam, asked.top, point, dual, asked.gap, reason)
     exact = over_list or (dual is found.covered and found.exact)
     return _with_set(facts, lift(problem.free, asked.network.Z)) if single and exact else facts
 
@@ -201,11 +196,11 @@ def _dual(asked: Question, found: Found, point: Primal, until: Until) -> Dual | 
     """The dual point with the best bound: over the list, or of the cover and the leaders."""
     problem, network, lam, covered = asked.problem, asked.network, asked.lam, found.covered
     if network.all is not None:
-        listed = listed_dual(problem, network, [float(x) for x in _residual(problem, point)], lam)
-        if possible(problem, listed.theta):
+        listed = listed_dual(problem, network, [float(x) for x in problem.loss.theta(problem.y, point.fit)], lam)
+        if problem.loss.allows(problem.y, listed.theta):
             return listed
         return listed_dual(problem, network, [0.0] * problem.n, lam)  # free terms alone divide the labels: p* = 0
-    bound = -1.0 if covered is None else _lower(problem, covered.theta)
+    bound = -1.0 if covered is None else float(problem.loss.dual_value(problem.y, covered.theta))
     if covered is not None and found.objective - bound < GOOD * found.objective:
         return covered
     leaders = find_leaders(
@@ -214,7 +209,7 @@ def _dual(asked: Question, found: Found, point: Primal, until: Until) -> Dual | 
         lam,
         [Neuron(neuron.sign, neuron.w) for neuron in point.neurons],
         max(until.left, 5.0),
-        logistic=problem.loss == "logistic",
+        logistic=problem.loss is LOGISTIC,
         outputs=asked.columns,
         biases="biases" in problem.free,
         tell=lambda one: asked.tell(Moment("leaders", len(point.neurons), bound=float(one.lower))),
@@ -222,19 +217,6 @@ def _dual(asked: Question, found: Found, point: Primal, until: Until) -> Dual | 
     if leaders is not None and leaders.lower > bound:
         return Dual(leaders.theta, leaders)
     return covered
-
-
-def _lower(problem: Problem, theta: Vector) -> float:
-    """The dual value."""
-    return float(dual_value(problem.y, theta, problem.loss == "logistic"))
-
-
-def _residual(problem: Problem, point: Primal) -> Vector:
-    """y - fit; with the logistic loss minus its gradient, in floats."""
-    if problem.loss == "logistic":
-        y, fitted = (np.array([float(x) for x in v]) for v in (problem.y, point.fit))
-        return tuple(Fraction(float(x)) for x in y * expit(-y * fitted))
-    return tuple(a - b for a, b in zip(problem.y, point.fit, strict=True))
 
 
 def _lambda_max(problem: Problem, network: Network, columns: tuple[Vector, ...], task: Task) -> LambdaMax:

@@ -16,7 +16,6 @@ from flint import fmpq_mat
 
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
-from relu_cert.problem.problem import Problem
 from relu_cert.rationals import column, first_independent, matrix_of, to_vector
 
 FREE = ("output-bias", "biases", "skip")
@@ -98,18 +97,6 @@ def orthogonal(columns: Sequence[Vector], theta: Vector, order: Sequence[int] | 
     for k, x in zip(rows, to_vector(square.solve(B * column(theta))), strict=True):
         changed[k] -= x
     return tuple(changed)
-
-
-def widest(problem: Problem, theta: Vector) -> Sequence[int]:
-    """The rows, first those at which theta may move farthest: with the logistic loss 0 <= y_k theta_k <= 1."""
-    if problem.loss != "logistic":
-        return range(len(theta))
-    return sorted(range(len(theta)), key=lambda k: abs(problem.y[k] * theta[k] - Fraction(1, 2)))
-
-
-def possible(problem: Problem, theta: Vector) -> bool:
-    """Whether theta has a dual value: 0 <= y_k theta_k <= 1 with the logistic loss."""
-    return problem.loss != "logistic" or all(0 <= y_k * t <= 1 for y_k, t in zip(problem.y, theta, strict=True))
 
 
 def combined(columns: Sequence[Vector], c: Vector, n: int) -> Vector:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from relu_cert.leaders.cells import Floats, Indices
+from relu_cert.problem import loss as losses
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,11 @@ class Loss:
     rows: Indices
     y: Floats
     logistic: bool = False
+
+    @property
+    def exact(self) -> losses.Loss:
+        """The loss of single rows."""
+        return losses.LOGISTIC if self.logistic else losses.SQUARES
 
     @cached_property
     def count(self) -> Floats:

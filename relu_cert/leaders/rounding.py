@@ -14,7 +14,7 @@ from math import ceil, floor, isqrt, lcm
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx, fmpq_mat, fmpz_mat, nmod_mat
+from flint import fmpq_mat, fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
 from relu_cert.exact import Vector
@@ -24,7 +24,7 @@ from relu_cert.leaders.centres import Centres
 from relu_cert.leaders.evidence import CellProof, Leader, Leaders, Side, Triangles
 from relu_cert.leaders.interior import Proof
 from relu_cert.leaders.loss import Loss
-from relu_cert.rationals import first_independent, matrix_of, to_fmpq
+from relu_cert.rationals import first_independent, matrix_of
 from relu_cert.written import Integers
 
 THETA_BITS = 44
@@ -121,7 +121,7 @@ def evidence(exact: Exact, loss: Loss, proof: Proof, centres: Centres) -> Leader
             if None in cells:
                 break
         else:
-            lower = dual_value(exact.y, tuple(unit * t for t in theta), loss.logistic)
+            lower = loss.exact.dual_value(exact.y, tuple(unit * t for t in theta))
             return Leaders(unit, tuple(theta), sides[1], sides[-1], lower)
     return None
 
@@ -160,22 +160,6 @@ def _orthogonal(exact: Exact, theta: list[int]) -> tuple[int, list[int]]:
     moved = (t - B.transpose() * (B * B.transpose()).solve(B * t)).entries()
     common = lcm(*(int(x.q) for x in moved))
     return common, [int(x.p) * (common // int(x.q)) for x in moved]
-
-
-def dual_value(y: Vector, theta: Vector, logistic: bool) -> Fraction:
-    """y.theta - 1/2|theta|^2, or a number a little below sum H(y_k theta_k)."""
-    if not logistic:
-        return sum((y_k * t - t * t / 2 for y_k, t in zip(y, theta, strict=True)), Fraction(0))
-    with ctx.workprec(256):
-        total = arb(0)
-        for y_k, t in zip(y, theta, strict=True):
-            for x in (y_k * t, 1 - y_k * t):
-                if x:
-                    ball = arb(to_fmpq(x))
-                    total -= ball * ball.log()
-        mantissa, exponent = (total * arb(2) ** 128).lower().mid().man_exp()
-    whole = int(mantissa) << int(exponent) if exponent >= 0 else int(mantissa) >> -int(exponent)
-    return Fraction(whole - 1, 1 << 128)
 
 
 def _cell(

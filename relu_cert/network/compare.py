@@ -48,7 +48,7 @@ def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron], gap: Fraction) 
         facts,
         primal=point,
         value=bounds,
-        fit=fit(point, bounds),
+        fit=fit(facts.problem, point, bounds),
         optimal_set=Unknown(),
         vertices=Unlisted(),
     )

@@ -2,11 +2,10 @@
 
 from relu_cert.problem.direct import problem_from_json, read_problem_json
 from relu_cert.problem.networks import gated, over_patterns, relu, unlisted_relu, written_out
-from relu_cert.problem.problem import Block, Loss, Model, Network, Patterned, Problem
+from relu_cert.problem.problem import Block, Model, Network, Patterned, Problem
 
 __all__ = [
     "Block",
-    "Loss",
     "Model",
     "Network",
     "Patterned",

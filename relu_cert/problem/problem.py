@@ -7,7 +7,7 @@ other problems have blocks: gated networks, networks over some patterns (`patter
 group lassos given directly. Two variants have the same blocks and cones:
 
     delta > 0            P(w) + delta/2 sum_b |w_b|^2                                        (eq:l2-penalized-cgl)
-    loss = "logistic"    sum_k log(1 + exp(-y_k (Xw)_k)) + lambda sum_b |w_b|,  y_k = +-1    (app:general-losses)
+    loss = LOGISTIC      sum_k log(1 + exp(-y_k (Xw)_k)) + lambda sum_b |w_b|,  y_k = +-1    (app:general-losses)
 
 A ReLU network may have free terms: Xw + Bc in the place of Xw, and biases that are not in |w_b|.
 """
@@ -27,12 +27,12 @@ from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Scaled, Vector, norm_squared, scaled_rows
 from relu_cert.patterns.pattern_set import PatternSet, bit_string
+from relu_cert.problem.loss import SQUARES, Loss
 from relu_cert.rationals import matrix_of
 
 _ZERO = Fraction(0)
 
 Model = Literal["relu", "gated", "cgl"]
-Loss = Literal["squares", "logistic"]
 
 
 class _Pickled:
@@ -210,7 +210,7 @@ class Problem:
     columns: tuple[tuple[int, ...], ...] | None = None
     patterned: Patterned | None = None
     delta: Fraction = _ZERO
-    loss: Loss = "squares"
+    loss: Loss = SQUARES
     free: tuple[str, ...] = ()
 
     @property
@@ -247,7 +247,7 @@ class Problem:
     @property
     def plain(self) -> bool:
         """Least squares without delta and free terms: the problem of the paper itself."""
-        return not self.delta and self.loss == "squares" and not self.free
+        return not self.delta and self.loss is SQUARES and not self.free
 
     @property
     def kind(self) -> Model:

@@ -23,7 +23,7 @@ from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import BlockMultipliers, Dual, ExactNeuron, Facts, LambdaMax
 from relu_cert.prove.grid import on_grid
 from relu_cert.prove.multipliers import project
-from relu_cert.prove.value import fit, norm_upper, primal, value
+from relu_cert.prove.value import facts_of, norm_upper, primal
 from relu_cert.solve.elastic import ElasticPoint, solve_elastic
 
 FLOAT_BITS = 60
@@ -89,8 +89,7 @@ def _try(
                 neurons.append(ExactNeuron(block=b, w=w, norm=norm_upper(w, precision)))
     point_found = primal(problem, neurons)
     dual = Dual(theta, BlockMultipliers(tuple(rhos)), tuple(excess))
-    bounds = value(problem, lam, point_found, dual, gap)
-    facts = Facts(problem, lam, largest, point_found, dual, bounds, fit(point_found, bounds))
+    facts = facts_of(problem, lam, largest, point_found, dual, gap)
     missing = [t - y + f for t, y, f in zip(theta, problem.y, point_found.fit, strict=True)]
     return _Trial(facts, tuple(missing))
 

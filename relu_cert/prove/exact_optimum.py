@@ -132,7 +132,7 @@ def exact_facts(
     exact: OptimalSet = Unknown()
     if known is not None:
         exact = ExactSet(r, tuple(found.tied), tuple(map(_fractions, known[0])), _fractions(known[1]))
-    return Facts(problem, lam, largest, point, dual, bounds, fit(point, bounds), optimal_set=exact)
+    return Facts(problem, lam, largest, point, dual, bounds, fit(problem, point, bounds), optimal_set=exact)
 
 
 def algebraic_set(facts: Facts, r: Sequence[Number]) -> AlgebraicSet | None:

@@ -12,22 +12,22 @@ from numpy.typing import NDArray
 from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.dual import feasible_dual
-from relu_cert.prove.facts import Dual, ExactNeuron, Facts, LambdaMax, Primal
+from relu_cert.prove.facts import Dual, ExactNeuron, Facts, LambdaMax
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.prove.multipliers import Proposals
-from relu_cert.prove.value import block_neuron, fit, primal, relu_neuron, value
+from relu_cert.prove.value import block_neuron, facts_of, primal, relu_neuron
 from relu_cert.written import Sign
 
 Propose = Callable[[NDArray[np.float64]], Proposals | None]
 
 
 def zero_facts(problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction) -> Facts:
-    """lambda >= lambda_max: zero is the solution, theta = y proves it, and p* = 1/2 |y|^2 exactly."""
+    """lambda >= lambda_max: zero is the solution, and its theta proves it (squares: theta = y, p* = 1/2 |y|^2)."""
     if lam * lam < largest.squared:
         raise ValueError("zero is a solution only for lambda >= lambda_max")
-    dual = Dual(problem.y, largest.multipliers, () if problem.delta else None)
-    return _facts(problem, lam, largest, primal(problem, ()), dual, gap)
+    dual = Dual(problem.loss.pull(problem.y), largest.multipliers, () if problem.delta else None)
+    return facts_of(problem, lam, largest, primal(problem, ()), dual, gap)
 
 
 def prove(
@@ -50,7 +50,7 @@ def prove(
     q = lcm(q, *(x.denominator for x in rounded))
     proposals = propose(np.array([float(x) for x in rounded]))
     dual = feasible_dual(problem, rounded, q, lam, proposals)
-    return _facts(problem, lam, largest, primal(problem, neurons), dual, gap)
+    return facts_of(problem, lam, largest, primal(problem, neurons), dual, gap)
 
 
 def exact_neuron(problem: Problem, sign: Sign, block: int | None, w: Vector, bits: int) -> ExactNeuron:
@@ -58,8 +58,3 @@ def exact_neuron(problem: Problem, sign: Sign, block: int | None, w: Vector, bit
     if block is None:
         return relu_neuron(problem.relu.Z, sign, w, bits + 16)
     return block_neuron(problem.blocks[block].K, block, w, bits + 16)
-
-
-def _facts(problem: Problem, lam: Fraction, largest: LambdaMax, point: Primal, dual: Dual, gap: Fraction) -> Facts:
-    bounds = value(problem, lam, point, dual, gap)
-    return Facts(problem, lam, largest, point, dual, bounds, fit(point, bounds))

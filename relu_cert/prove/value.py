@@ -4,7 +4,7 @@
 
 P is strongly convex in the fit, so every solution's fit is within sqrt(2 (upper - lower)) of Xw (lemma:unique-fit-cgl).
 With delta > 0 the upper bound has delta/2 sum |w_b|^2 more, the lower one sum (s_b - lambda)^2 / (2 delta) less, over
-the blocks with |Proj(X_b'theta)| <= s_b, s_b > lambda. The logistic loss has its own bounds (`prove.logistic`).
+the blocks with |Proj(X_b'theta)| <= s_b, s_b > lambda. Another loss has its own values and dual values (problem.loss).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.doubles import FloatBlocks
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.facts import Dual, ExactNeuron, Fit, Primal, Value
+from relu_cert.prove.facts import Dual, ExactNeuron, Facts, Fit, LambdaMax, Primal, Unknown, Value
 from relu_cert.prove.multipliers import project
 from relu_cert.rationals import column, to_fraction
 from relu_cert.written import Sign
@@ -82,16 +82,23 @@ def _named(problem: Problem, neuron: ExactNeuron) -> ExactNeuron:
 
 def value(problem: Problem, lam: Fraction, point: Primal, dual: Dual, gap: Fraction) -> Value:
     """The interval that holds p*."""
-    y, theta = problem.y, dual.theta
-    residual = [a - b for a, b in zip(point.fit, y, strict=True)]
-    upper = HALF * norm_squared(residual) + lam * sum((neuron.norm for neuron in point.neurons), Fraction(0))
-    lower = dot(y, theta) - HALF * norm_squared(theta)
+    penalty, cost = lam * sum((neuron.norm for neuron in point.neurons), Fraction(0)), Fraction(0)
     if problem.delta:
-        upper += HALF * problem.delta * sum((norm_squared(neuron.w) for neuron in point.neurons), Fraction(0))
-        lower -= sum(((s - lam) ** 2 for _, s in dual.excess or ()), Fraction(0)) / (2 * problem.delta)
-    return Value(lower, upper, gap)
+        penalty += HALF * problem.delta * sum((norm_squared(neuron.w) for neuron in point.neurons), Fraction(0))
+        cost = sum(((s - lam) ** 2 for _, s in dual.excess or ()), Fraction(0)) / (2 * problem.delta)
+    upper = problem.loss.upper(problem.y, point.fit, penalty, gap)
+    return Value(problem.loss.lower(problem.y, dual.theta, gap) - cost, upper, gap)
 
 
-def fit(point: Primal, bounds: Value) -> Fit:
+def fit(problem: Problem, point: Primal, bounds: Value) -> Fit:
     """The ball that holds the fit of every solution."""
-    return Fit(point.fit, 2 * (bounds.upper - bounds.lower))
+    return Fit(point.fit, problem.loss.radius_squared(bounds.upper - bounds.lower))
+
+
+def facts_of(
+    problem: Problem, lam: Fraction, largest: LambdaMax, point: Primal, dual: Dual, gap: Fraction, reason: str = ""
+) -> Facts:
+    """The facts of a feasible point and a dual feasible one; `reason`: why the optimal set is not known."""
+    bounds = value(problem, lam, point, dual, gap)
+    unknown = Unknown(reason or problem.loss.unsettled)
+    return Facts(problem, lam, largest, point, dual, bounds, fit(problem, point, bounds), optimal_set=unknown)

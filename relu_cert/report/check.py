@@ -14,6 +14,7 @@ from relu_cert.interrupt import INTERRUPTED
 from relu_cert.lasso import Lasso
 from relu_cert.network.objective import Interval
 from relu_cert.path.derivatives import Derivatives
+from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Value
 from relu_cert.report.headline import of_check
@@ -77,7 +78,7 @@ class CheckReport(Report):
             "version": VERSION,
             "input": picked(self.source, "path sha256") | size | picked(self.source, "numbers bias"),
             "model": problem.kind,
-            "loss": problem.loss,
+            "loss": problem.loss.name,
             "l2": problem.delta,
             "free": problem.free,
             "lambda": facts.lam,
@@ -132,7 +133,7 @@ class CheckReport(Report):
         else:
             model, over = _lasso(problem), count(len(problem.blocks), "group")
         lines.append(f"model        {model}, {over}")
-        if problem.loss == "logistic":
+        if problem.loss is LOGISTIC:
             given = self.data is not None and self.data.y != problem.y
             lines.append(f"loss         logistic, sum log(1 + exp(-y f)){'; the label 0 is y = -1' if given else ''}")
         if problem.free:

@@ -272,7 +272,7 @@ def certified_solution(
     bounds = value(best.problem, best.lam, point, best.dual, gap)
     shown = bounds.relative_gap if bounds.upper else Fraction(0)
     bounds = replace(bounds, gap=max(_rounded_up(shown), Fraction(1, 10**300)))
-    facts = Facts(best.problem, best.lam, best.lambda_max, point, best.dual, bounds, fit(point, bounds))
+    facts = Facts(best.problem, best.lam, best.lambda_max, point, best.dual, bounds, fit(best.problem, point, bounds))
     text = dumps(certificate(report.source, facts, verdicts(facts, ("optimal",))))
     at = lasso.best_intercept(w) if intercept is None else intercept
     return CertifiedSolution(CertifiedGroupLasso(report, lasso.raw), w, at, facts, text, gap)

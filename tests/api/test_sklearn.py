@@ -101,7 +101,7 @@ def test_the_logistic_classifier_has_probabilities():
     """With the logistic loss the outputs are log odds; with squares there is no predict_proba."""
     X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "yes", "yes", "no"]
     model = ReLUCertClassifier("1/10", loss="logistic").fit(X, y)
-    assert model.certified_.facts.problem.loss == "logistic"
+    assert model.certified_.facts.problem.loss.name == "logistic"
     assert str(model.claims_["optimal"].verdict) == "PROVED"
     shares = model.predict_proba(X)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)

@@ -26,7 +26,8 @@ from relu_cert.errors import UsageError
 from relu_cert.leaders.evidence import Leaders
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts
-from relu_cert.problem import Loss, Problem, relu, unlisted_relu
+from relu_cert.problem import Problem, relu, unlisted_relu
+from relu_cert.problem.loss import LOGISTIC, LOSSES, LossName
 from relu_cert.prove.facts import Facts
 
 F = Fraction
@@ -163,7 +164,7 @@ def labelled(n: int, d: int, seed: int) -> Problem:
     rows = rng.integers(-200, 200, (n, d))
     y = np.where(rows[:, 0] * rows[:, -1] + 8000 * rng.standard_normal(n) > 0, 1, -1)
     Z = tuple(tuple(F(int(x), 100) for x in row) for row in rows)
-    return replace(unlisted_relu(Z, tuple(F(int(t)) for t in y)), loss="logistic")
+    return replace(unlisted_relu(Z, tuple(F(int(t)) for t in y)), loss=LOGISTIC)
 
 
 @pytest.mark.parametrize("ratio", ["1/2", "1/10"])
@@ -175,7 +176,7 @@ def test_the_logistic_loss_over_a_cover(ratio: str) -> None:
     assert (said["optimal"], said["fit"]) == ("PROVED", "PROVED")
     if problem.network is None:
         raise ValueError("a network has data")
-    listed = replace(relu(problem.network.Z, problem.y, enumerate_patterns(problem.network.Z)), loss="logistic")
+    listed = replace(relu(problem.network.Z, problem.y, enumerate_patterns(problem.network.Z)), loss=LOGISTIC)
     other = find_facts(listed, LambdaChoice(value=facts.lam), F(1, 10**9), Told()).value
     assert other.lower <= facts.value.upper and facts.value.lower <= other.upper
     assert isinstance(facts.dual.multipliers, Cover)
@@ -201,9 +202,9 @@ def test_the_logistic_loss_with_many_features() -> None:
 
 
 @pytest.mark.parametrize("loss", ["squares", "logistic"])
-def test_data_that_are_zero(loss: Loss) -> None:
+def test_data_that_are_zero(loss: LossName) -> None:
     """Rows of zeros only: the best network is zero, and the bound is its objective."""
-    problem = replace(unlisted_relu(((F(0), F(0)),) * 3, (F(1), F(-1), F(1))), loss=loss)
+    problem = replace(unlisted_relu(((F(0), F(0)),) * 3, (F(1), F(-1), F(1))), loss=LOSSES[loss])
     facts = find_facts(problem, LambdaChoice(value=F(1)), F(1, 10**9), Told(), limits=Limits(5.0))
     assert not facts.primal.neurons
     assert accepted(facts)["optimal"] == "PROVED"

@@ -16,6 +16,7 @@ import verify
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.patterns.sample import draw_gates
 from relu_cert.problem import gated, over_patterns, relu
+from relu_cert.problem.loss import LOGISTIC
 from tests.cli.run import run
 from tests.variants.mutants import false_survivors, plain
 from tests.variants.stated import certified, optimal_value, random_data
@@ -81,7 +82,7 @@ def test_one_point_has_a_closed_form() -> None:
 def test_above_lambda_max_the_value_is_n_log_2() -> None:
     """Zero is the only solution: proved, with an interval around 5 log 2 as narrow as any gap."""
     data, raw = random_data(0, 5, 2, labels=True)
-    problem = replace(relu(data.Z, data.y, enumerate_patterns(data.Z)), loss="logistic")
+    problem = replace(relu(data.Z, data.y, enumerate_patterns(data.Z)), loss=LOGISTIC)
     found = certified(problem, data.source, Fraction(10**3), Fraction(1, 10**60))
     with ctx.workprec(400):
         assert ball(found.facts.value.lower) < 5 * arb(2).log() < ball(found.facts.value.upper)
@@ -96,7 +97,7 @@ def test_the_value_is_that_of_the_whole_program(model: type, seed: int) -> None:
     """p* over all patterns agrees with cvxpy and Clarabel; the checker accepts the proof and nothing is overstated."""
     data, raw = random_data(seed, 7, 2, labels=True)
     patterns = enumerate_patterns(data.Z)
-    problem = replace(model(data.Z, data.y, patterns), loss="logistic")
+    problem = replace(model(data.Z, data.y, patterns), loss=LOGISTIC)
     found = certified(problem, data.source, Fraction(1, 2))
     text = found.certificate_text
     assert found.facts.value.reached
@@ -114,7 +115,7 @@ def test_any_gap_is_reached(model: str) -> None:
     whole = (relu if model == "relu" else gated)(data.Z, data.y, enumerate_patterns(data.Z))
     some = over_patterns(data.Z, data.y, tuple(draw_gates(data.Z, 4, 0)), model)  # type: ignore[arg-type]
     for problem in (whole, some):
-        found = certified(replace(problem, loss="logistic"), data.source, Fraction(1, 3), Fraction(1, 10**60))
+        found = certified(replace(problem, loss=LOGISTIC), data.source, Fraction(1, 3), Fraction(1, 10**60))
         assert found.facts.value.reached
         verify.check(found.certificate_text.encode(), raw)
 
@@ -125,7 +126,7 @@ def test_over_some_patterns_the_distance_is_proved() -> None:
     Path("d.csv").write_bytes(raw)
     ran = run("check", "d.csv", "--loss", "logistic", "--patterns", "3", "--lambda", "1/3", "--json")
     assert ran.code == 0, ran.err
-    some = replace(over_patterns(data.Z, data.y, tuple(draw_gates(data.Z, 3, 0)), "relu"), loss="logistic")
+    some = replace(over_patterns(data.Z, data.y, tuple(draw_gates(data.Z, 3, 0)), "relu"), loss=LOGISTIC)
     stated = json.loads(Path(ran.json["certificate"]).read_text())["problem"]
     assert len(stated["patterns"]) == len(some.patterned.patterns) == 3  # type: ignore[union-attr]
     everything = ["".join("01"[bit] for bit in on) for on in enumerate_patterns(data.Z).array().tolist()]
@@ -167,7 +168,7 @@ def test_only_0_stands_for_minus_1() -> None:
 def test_every_changed_certificate_is_rejected_or_true() -> None:
     """No number, index or claim of the certificate can be changed to something that is not true."""
     data, raw = random_data(7, 4, 2, labels=True)
-    problem = replace(relu(data.Z, data.y, enumerate_patterns(data.Z)), loss="logistic")
+    problem = replace(relu(data.Z, data.y, enumerate_patterns(data.Z)), loss=LOGISTIC)
     certificate = json.loads(certified(problem, data.source, Fraction(1)).certificate_text)
     total, false = false_survivors(plain(certificate), raw)
     assert false == []
@@ -177,7 +178,7 @@ def test_every_changed_certificate_is_rejected_or_true() -> None:
 def test_an_interval_that_is_too_narrow_is_rejected() -> None:
     """lower above the entropy, or upper below the loss, by less than a part in 10^20 of what the points give."""
     data, raw = random_data(7, 4, 2, labels=True)
-    problem = replace(gated(data.Z, data.y, enumerate_patterns(data.Z)), loss="logistic")
+    problem = replace(gated(data.Z, data.y, enumerate_patterns(data.Z)), loss=LOGISTIC)
     certificate = json.loads(certified(problem, data.source, Fraction(1)).certificate_text)
     for key, side in (("lower", 1), ("upper", -1)):
         tree = json.loads(json.dumps(certificate))

@@ -12,6 +12,7 @@ from relu_cert.cover.evidence import Cover
 from relu_cert.exact import rational, sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_parts, free_text
 from relu_cert.leaders.evidence import Leaders
+from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
 from relu_cert.report.check import CheckReport
@@ -109,7 +110,7 @@ def _minimised(problem: Problem) -> str:
     """The objective of a network in a line."""
     if problem.kind == "cgl":
         return ""
-    loss = "Σ log(1 + exp(−y f(z)))" if problem.loss == "logistic" else "½ Σ (f(z) − y)²"
+    loss = "Σ log(1 + exp(−y f(z)))" if problem.loss is LOGISTIC else "½ Σ (f(z) − y)²"
     penalty = "λ Σ |w|" if problem.kind == "gated" else "λ/2 times the sum of the squared weights of both layers"
     elastic = " + δ/2 Σ |w|²" if problem.delta else ""
     among = "with these patterns" if problem.some else "of any width"
@@ -135,7 +136,7 @@ def _pattern_card(report: CheckReport) -> list[tuple[str, str, str]]:
 def _variant(facts: Facts) -> str:
     """What was minimised, and over what."""
     problem = facts.problem
-    loss = ", with the logistic loss" if problem.loss == "logistic" else ""
+    loss = ", with the logistic loss" if problem.loss is LOGISTIC else ""
     loss += f", {free_text(problem.free)} free of penalty" if problem.free else ""
     penalty = f", with an elastic penalty, δ = {short(problem.delta)}" if problem.delta else ""
     if not problem.some:

@@ -11,6 +11,7 @@ from properties.soundness.case import SILENT, NetworkCase
 from relu_cert.certificate import certificate
 from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts, verdicts
 from relu_cert.problem import unlisted_relu
+from relu_cert.problem.loss import LOGISTIC, SQUARES
 from tests.verify.build.plain import Case
 
 
@@ -41,6 +42,6 @@ def produced(name: str) -> Case:
     """The certificate of one of PRODUCED."""
     (Z, y), lam = PRODUCED[name]
     case = NetworkCase("relu", Z, y, lam)
-    problem = replace(unlisted_relu(Z, y), loss="logistic" if name.startswith("logistic") else "squares")
+    problem = replace(unlisted_relu(Z, y), loss=LOGISTIC if name.startswith("logistic") else SQUARES)
     facts = find_facts(problem, LambdaChoice(value=lam), DEFAULT_GAP, SILENT)
     return Case(name, certificate(case.source, facts, verdicts(facts)), case.raw)

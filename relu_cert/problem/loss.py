@@ -1,0 +1,209 @@
+"""The losses: what outputs f cost, what a dual point theta is worth, and exact bounds of both.
+
+    squares     1/2 |f - y|^2                             D(theta) = y.theta - 1/2 |theta|^2
+    logistic    sum_k log(1 + exp(-y_k f_k)), y_k = +-1    D(theta) = sum_k H(y_k theta_k),  0 <= y_k theta_k <= 1
+
+with H(a) = -a log a - (1-a) log(1-a) = min over s of log(1 + exp(-s)) + a s (app:general-losses; the paper's
+1/2 L(f, y) is the sum here). theta is minus the gradient of the loss; weak duality is loss(f) >= D(theta) - theta.f.
+The logarithms are enclosed by Arb and rounded outwards. There is one object of each loss, also after pickling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import ClassVar, Literal, Protocol
+
+import numpy as np
+from flint import arb, ctx
+from scipy.special import expit
+
+from relu_cert.exact import Vector, scaled_rows
+from relu_cert.rationals import to_fmpq
+
+LossName = Literal["squares", "logistic"]
+HALF = Fraction(1, 2)
+MOST_BITS = 340  # the independent checker encloses logarithms to about 2^-380
+WORKING_BITS = 480
+ABOUT_BITS = 128  # of a dual value that only compares
+
+
+class Loss(Protocol):
+    """What the stages ask of a loss; y are the targets."""
+
+    name: ClassVar[LossName]
+    unsettled: ClassVar[str]  # why the optimal set is not looked for; empty where it is
+
+    def pull(self, y: Vector) -> Vector:
+        """theta of the zero network."""
+
+    def theta(self, y: Vector, fit: Vector) -> Vector:
+        """theta of a fit: exactly, or as floats have it."""
+
+    def allows(self, y: Vector, theta: Vector) -> bool:
+        """Whether theta has a dual value."""
+
+    def clip(self, y: Vector, theta: Vector) -> Vector:
+        """theta, moved to where it has a dual value."""
+
+    def widest(self, y: Vector, theta: Vector) -> Sequence[int]:
+        """The rows, first those at which theta may move farthest."""
+
+    def upper(self, y: Vector, fit: Vector, more: Fraction, gap: Fraction) -> Fraction:
+        """At least the loss of the fit plus `more`, as sharp as the gap asks for."""
+
+    def lower(self, y: Vector, theta: Vector, gap: Fraction) -> Fraction:
+        """At most D(theta), as sharp as the gap asks for."""
+
+    def dual_value(self, y: Vector, theta: Vector) -> Fraction:
+        """About D(theta), and not above it."""
+
+    def radius_squared(self, gap: Fraction) -> Fraction:
+        """How far, squared, the fit is from that of a network whose objective is at most `gap` above a lower bound:
+        the fit itself, or its probabilities."""
+
+
+class Squares:
+    """1/2 |f - y|^2"""
+
+    name: ClassVar[LossName] = "squares"
+    unsettled: ClassVar[str] = ""
+
+    def __reduce__(self) -> str:
+        return "SQUARES"
+
+    def pull(self, y: Vector) -> Vector:
+        """y"""
+        return y
+
+    def theta(self, y: Vector, fit: Vector) -> Vector:
+        """y - f"""
+        return tuple(a - b for a, b in zip(y, fit, strict=True))
+
+    def allows(self, y: Vector, theta: Vector) -> bool:
+        """Always."""
+        return True
+
+    def clip(self, y: Vector, theta: Vector) -> Vector:
+        """theta"""
+        return theta
+
+    def widest(self, y: Vector, theta: Vector) -> Sequence[int]:
+        """In order."""
+        return range(len(theta))
+
+    def upper(self, y: Vector, fit: Vector, more: Fraction, gap: Fraction) -> Fraction:
+        """1/2 |f - y|^2 + more"""
+        return HALF * squares(self.theta(y, fit)) + more
+
+    def lower(self, y: Vector, theta: Vector, gap: Fraction) -> Fraction:
+        """D(theta)"""
+        return self.dual_value(y, theta)
+
+    def dual_value(self, y: Vector, theta: Vector) -> Fraction:
+        """D(theta)"""
+        (T,), q = scaled_rows([theta])
+        (Y,), p = scaled_rows([y])
+        return Fraction(sum(a * b for a, b in zip(Y, T, strict=True)), p * q) - HALF * squares(theta)
+
+    def radius_squared(self, gap: Fraction) -> Fraction:
+        """2 gap: the loss is strongly convex (lemma:unique-fit-cgl, with a radius)."""
+        return 2 * gap
+
+
+class Logistic:
+    """sum_k log(1 + exp(-y_k f_k)) for labels +-1."""
+
+    name: ClassVar[LossName] = "logistic"
+    unsettled: ClassVar[str] = "uniqueness is not examined for the logistic loss"
+
+    def __reduce__(self) -> str:
+        return "LOGISTIC"
+
+    def pull(self, y: Vector) -> Vector:
+        """y / 2"""
+        return tuple(HALF * label for label in y)
+
+    def theta(self, y: Vector, fit: Vector) -> Vector:
+        """y_k / (1 + exp(y_k f_k)), as floats have it."""
+        labels, outputs = (np.array([float(x) for x in v]) for v in (y, fit))
+        return tuple(Fraction(float(x)) for x in labels * expit(-labels * outputs))
+
+    def allows(self, y: Vector, theta: Vector) -> bool:
+        """0 <= y_k theta_k <= 1"""
+        return all(0 <= label * t <= 1 for label, t in zip(y, theta, strict=True))
+
+    def clip(self, y: Vector, theta: Vector) -> Vector:
+        """The nearest theta with 0 <= y_k theta_k <= 1."""
+        return tuple(label * min(max(label * t, Fraction(0)), Fraction(1)) for label, t in zip(y, theta, strict=True))
+
+    def widest(self, y: Vector, theta: Vector) -> Sequence[int]:
+        """First those at which y_k theta_k is nearest to 1/2."""
+        return sorted(range(len(theta)), key=lambda k: abs(y[k] * theta[k] - HALF))
+
+    def upper(self, y: Vector, fit: Vector, more: Fraction, gap: Fraction) -> Fraction:
+        """The loss plus more, rounded up."""
+        with ctx.workprec(WORKING_BITS):
+            loss = _total([_softplus(-_ball(label * f)) for label, f in zip(y, fit, strict=True)])
+            return -_below(-(loss + _ball(more)), _bits(gap))
+
+    def lower(self, y: Vector, theta: Vector, gap: Fraction) -> Fraction:
+        """sum H(y_k theta_k), rounded down."""
+        with ctx.workprec(WORKING_BITS):
+            return _below(_entropy(y, theta), _bits(gap))
+
+    def dual_value(self, y: Vector, theta: Vector) -> Fraction:
+        """sum H(y_k theta_k), a little less."""
+        with ctx.workprec(2 * ABOUT_BITS):
+            return _below(_entropy(y, theta), ABOUT_BITS)
+
+    def radius_squared(self, gap: Fraction) -> Fraction:
+        """gap / 2, of the probabilities (Pinsker)."""
+        return gap / 2
+
+
+SQUARES: Loss = Squares()
+LOGISTIC: Loss = Logistic()
+LOSSES: dict[LossName, Loss] = {loss.name: loss for loss in (SQUARES, LOGISTIC)}
+
+
+def squares(v: Sequence[Fraction]) -> Fraction:
+    """|v|^2"""
+    (p,), q = scaled_rows([tuple(v)])
+    return Fraction(sum(x * x for x in p), q * q)
+
+
+def _bits(gap: Fraction) -> int:
+    return min(MOST_BITS, 80 + (gap.denominator // gap.numerator).bit_length())
+
+
+def _ball(x: Fraction) -> arb:
+    return arb(to_fmpq(x))
+
+
+def _total(balls: Sequence[arb]) -> arb:
+    total = arb(0)
+    for ball in balls:
+        total += ball
+    return total
+
+
+def _softplus(s: arb) -> arb:
+    """log(1 + exp(s)) without overflow"""
+    if s > 0:
+        return s + (-s).exp().log1p()
+    return s.exp().log1p()
+
+
+def _entropy(y: Vector, theta: Vector) -> arb:
+    """sum_k H(y_k theta_k)"""
+    chances = (label * t for label, t in zip(y, theta, strict=True))
+    parts = [_ball(x) for a in chances for x in (a, 1 - a) if x]
+    return _total([-x * x.log() for x in parts])
+
+
+def _below(x: arb, bits: int) -> Fraction:
+    """A multiple of 2^-bits at or below the ball, less one unit for the checker's own rounding."""
+    mantissa, exponent = (x * arb(2) ** bits).lower().mid().man_exp()  # `lower` is one number, man 2^exp
+    whole = int(mantissa) << int(exponent) if exponent >= 0 else int(mantissa) >> -int(exponent)
+    return Fraction(whole - 1, 1 << bits)
