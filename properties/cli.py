@@ -1,4 +1,5 @@
-"""python -m properties: the ledger; `campaign`, `soundness`, `hunt` and `replay` for long runs.
+"""python -m properties: the ledger; `check` for one certificate; `campaign`, `soundness`, `hunt` and `replay` for long
+runs.
 
 Exit codes: 0 in order; 1 a repaired claim fails, a witness no longer refutes, or a campaign found a counterexample;
 64 usage; 65 an unreadable file; 130 interrupted; 141 nobody reads the output any more (a closed pipe).
@@ -54,6 +55,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    if options.command == "check":
+        from properties.symbolic.command import main as check
+
+        return check(options.rest)
     if options.command == "campaign":
         return _campaign(options)
     if options.command == "soundness":
@@ -99,7 +104,10 @@ def _parser() -> argparse.ArgumentParser:
         "--refutations", metavar="DIR", help="write every refutation as a file that `verify` accepts, and end"
     )
     parser.add_argument("--force", action="store_true", help="replace files that were not written here")
-    sub = parser.add_subparsers(metavar="{campaign,soundness,hunt,replay}", parser_class=_Parser)
+    sub = parser.add_subparsers(metavar="{check,campaign,soundness,hunt,replay}", parser_class=_Parser)
+    one = sub.add_parser("check", help="judge the verdicts of a certificate by the paper's definitions, in sympy alone")
+    one.set_defaults(command="check")
+    one.add_argument("rest", nargs=argparse.REMAINDER, metavar="CERT [--data FILE] [--json]")
     _long(sub.add_parser("campaign", help="a long run in parallel that resumes after an interruption"), "campaign")
     sound = sub.add_parser("soundness", help="the certifier against planted truth, metamorphic relations and floats")
     _long(sound, "soundness")

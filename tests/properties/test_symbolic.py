@@ -1,0 +1,177 @@
+"""The paper's definitions in sympy: worked examples, and what they must not accept."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import networkx as nx
+import pytest
+from sympy import QQ, Matrix, Rational
+
+from properties.exact.patterns import patterns as other_patterns
+from properties.symbolic.ball import Ball
+from properties.symbolic.numbers import RATIONAL, algebraic, column, entries, matrix, norm2, root_sum_sign
+from properties.symbolic.optimum import NotOptimalError, kkt_of, optimum, pruned
+from properties.symbolic.path import limits
+from properties.symbolic.patterns import activation_patterns
+from properties.symbolic.position import general_position, group_general_position
+from properties.symbolic.program import Block, Program, gated_program, kkt_failures, lambda_max2, relu_program
+from properties.symbolic.sensitivity import face_projector, licq, local_solution_function, strictly_complementary
+
+Rows = list[list[int]]
+
+
+def rows(listed: Rows) -> object:
+    """A matrix of integers."""
+    return matrix([[QQ(a) for a in row] for row in listed], len(listed[0]))
+
+
+def lasso(X: Rows, groups: list[list[int]], y: list[int], lam: object, K: dict[int, Rows] | None = None) -> Program:
+    """A group lasso with cones."""
+    blocks = []
+    for g, group in enumerate(groups):
+        cone = rows(K[g]) if K and g in K else matrix([[] for _ in group], 0)
+        blocks.append(Block(rows([[row[j] for j in group] for row in X]), cone, g))
+    return Program(tuple(blocks), column([QQ(a) for a in y]), QQ.convert(lam))
+
+
+TWINS = ([[3, 0], [-3, 0], [0, 4], [0, -4]], [10, 10, 17, 17])
+
+
+@pytest.mark.parametrize(
+    "Z",
+    [
+        [[1], [-1]],
+        [[1, 0], [0, 1], [1, 1]],
+        [[1, 2], [-2, -4], [0, 0], [1, 1]],
+        [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [-1, 0, 0]],
+        [[0, 0], [0, 0]],
+    ],
+)
+def test_patterns_are_those_of_the_other_enumeration(Z: Rows) -> None:
+    """D_Z by covectors, with zero, repeated and antipodal rows, against the enumeration of `properties.exact`."""
+    other = {tuple(map(int, p)) for p in other_patterns(tuple(tuple(map(Fraction, row)) for row in Z)).all}
+    assert set(activation_patterns(rows(Z))) == other
+
+
+def test_kkt_accepts_the_solution_and_nothing_beside_it() -> None:
+    """eq:kkt-cgl: a wrong sign of w, of rho or of the residual, a weight off by 1e-30, a w outside its cone fail."""
+    p = lasso([[1, 0], [0, 1]], [[0, 1]], [6, 8], 5, {0: [[1], [0]]})  # w_1 <= 0
+    w, rho = [column([QQ(0), QQ(3)])], [[QQ(6)]]
+    assert kkt_failures(p, w, rho) == []
+    assert kkt_failures(p, [column([QQ(0), QQ(3) + QQ(1, 10**30)])], rho)
+    assert kkt_failures(p, [column([QQ(0), QQ(-3)])], rho)
+    assert kkt_failures(p, w, [[QQ(-6)]])
+    assert kkt_failures(p, [column([QQ(1), QQ(3)])], rho)
+    assert kkt_failures(p, [column([QQ(0), QQ(0)])], [[QQ(0)]])
+    assert kkt_failures(lasso([[1, 0], [0, 1]], [[0, 1]], [-6, -8], 5, {0: [[1], [0]]}), w, rho)
+
+
+def test_the_solutions_of_the_twins_are_a_segment() -> None:
+    """E has four neurons, the optimal set two vertices of two neurons, an edge, and m* = 2 < 3 = dim span."""
+    Z, y = TWINS
+    p = relu_program(rows(Z), column([QQ(a) for a in y]), QQ(5))
+    best = optimum(p, column([QQ(1), QQ(1), QQ(1), QQ(1)]))
+    assert len(best.E) == 4
+    assert best.widths == [2, 2] and best.dimension == 1
+    assert nx.is_isomorphic(best.graph, nx.path_graph(2))
+    assert not best.p_unique and not best.convex_unique and not best.e_equals_a
+    assert (best.components(2), best.components(3), best.components(4)) == (4, 2, 1)
+    assert all(kkt_of(best, alpha) == [] for alpha in best.vertices)
+    mean = tuple(sum(a, QQ(0)) / 2 for a in zip(*best.vertices, strict=True))
+    assert kkt_of(best, mean) == [] and pruned(best, mean) in best.vertices
+    assert norm2(column(best.shortest)) < min(norm2(column(alpha)) for alpha in best.vertices)
+
+
+def test_a_block_that_is_left_out_of_e_is_noticed() -> None:
+    """Without one of the tied blocks the optimal set is another, and without all of them there are no weights."""
+    Z, y = TWINS
+    p = relu_program(rows(Z), column([QQ(a) for a in y]), QQ(5))
+    r = column([QQ(1)] * 4)
+    best = optimum(p, r)
+    left = [i for i in range(len(p.blocks)) if i not in best.E[0].blocks]
+    assert len(optimum(p, r, left).vertices) == 1
+    with pytest.raises(NotOptimalError, match="non-negative combination"):
+        optimum(p, r, [])
+
+
+def test_a_residual_that_is_off_by_a_little_is_refused() -> None:
+    """sqrt(2) - 1e-30 in the place of sqrt(2) solves no KKT system."""
+    p = gated_program(rows([[1, 1]]), column([QQ(3)]), QQ(1))  # r sqrt(2) = 1
+    reals = algebraic([QQ(-2), QQ(0), QQ(1)], QQ(1), QQ(2))
+    exact = column([reals.root / 2], reals)
+    best = optimum(p.over(reals), exact)
+    assert best.p_unique and kkt_of(best, best.vertices[0]) == []
+    for off in (QQ(1, 10**30), QQ(-1, 10**30)):
+        with pytest.raises(NotOptimalError):
+            optimum(p.over(reals), column([reals.root / 2 + reals.of(off)], reals))
+
+
+def test_signs_in_a_field_are_exact() -> None:
+    """Numbers within 1e-60 of 0 have their sign, and 0 is 0."""
+    reals = algebraic([QQ(-2), QQ(0), QQ(1)], QQ(1), QQ(2))
+    near = reals.near(reals.root, QQ(1, 10**60))
+    assert reals.sign(reals.root - reals.of(near[0])) == 1
+    assert reals.sign(reals.root - reals.of(near[1])) == -1
+    assert reals.sign(reals.root * reals.root - 2) == 0
+    assert root_sum_sign([(QQ(1), QQ(8)), (QQ(-2), QQ(2))]) == 0
+    assert root_sum_sign([(QQ(1), QQ(2)), (QQ(-1), QQ(2) + QQ(1, 10**40))]) == -1
+
+
+def test_general_positions_of_the_paper() -> None:
+    """prop:general-position-relation: neither general position implies the other."""
+    identity = rows([[1, 0], [0, 1]])
+    half, unit = (column([QQ(a, b) for a, b in one]) for one in (((1, 2), (1, 2)), ((3, 5), (4, 5))))
+    other = column([QQ(2), QQ(-1)])
+    columns = [identity[:, 0], identity[:, 1]]
+    assert group_general_position([half, identity]) is True
+    assert general_position([unit, *columns]) is True and group_general_position([unit, identity]) is False
+    assert general_position([other, *columns]) is False and group_general_position([other, identity]) is True
+
+
+def test_the_local_solution_function_of_the_ledger() -> None:
+    """X = I, y = (6, 8), lambda = 5: dw/dy = [[17/25, 6/25], [6/25, 41/50]]; dr/dy is the rest to the identity."""
+    best = optimum(lasso([[1, 0], [0, 1]], [[0, 1]], [6, 8], 5), column([QQ(3), QQ(4)]))
+    found = local_solution_function(best, [face_projector(best.program, a) for a in best.E])
+    dw = Matrix([[Rational(17, 25), Rational(6, 25)], [Rational(6, 25), Rational(41, 50)]])
+    assert Matrix.eye(2) - found.r_y == dw
+    assert list(found.r) == [Rational(3, 5), Rational(4, 5)]
+
+
+def test_licq_and_strict_complementarity() -> None:
+    """Dependent tight constraints, and a tight one without force."""
+    forced = optimum(lasso([[1, 0], [0, 1]], [[0, 1]], [6, 8], 5, {0: [[1], [0]]}), column([QQ(6), QQ(5)]))
+    assert licq(forced, hyperplanes=False) and strictly_complementary(forced)
+    idle = optimum(lasso([[1, 0], [0, 1]], [[0, 1]], [0, 8], 5, {0: [[1], [0]]}), column([QQ(0), QQ(5)]))
+    assert licq(idle, hyperplanes=False) and not strictly_complementary(idle)
+    three = lasso([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 1, 2]], [6, 6, 8], 5, {0: [[1, 0, 1], [0, 1, 1], [0, 0, 0]]})
+    assert not licq(optimum(three, column([QQ(6), QQ(6), QQ(5)])), hyperplanes=False)
+
+
+def test_the_min_norm_path_jumps() -> None:
+    """The conjecture's counterexample: beside lambda = 25 the weights tend to a solution that is not the shortest."""
+    p = lasso([[5, 0, 3], [0, 10, 8]], [[0, 1], [2]], [6, 10], 25)
+    best = optimum(p, column([QQ(3), QQ(2)]))
+    reached = limits(best)
+    assert set(reached) == {1, -1}
+    assert all(alpha != best.shortest and alpha in best.vertices for alpha in reached.values())
+    still = optimum(lasso([[1, 0], [0, 1]], [[0], [1]], [3, 4], 1), column([QQ(1), QQ(1)]))
+    assert all(alpha == still.shortest for alpha in limits(still).values()) and limits(still)
+
+
+def test_a_ball_does_not_say_more_than_it_holds() -> None:
+    """Around a tie a small ball keeps the blocks of E; a large one leaves the faces open."""
+    Z, y = TWINS
+    p = relu_program(rows(Z), column([QQ(a) for a in y]), QQ(5))
+    best = optimum(p, column([QQ(1)] * 4))
+    carried = {i for a in best.E for i in a.blocks}
+    small = Ball(p, best.r, QQ(1, 10**20))
+    assert carried <= set(small.candidates) and small.weights is None
+    assert set(small.candidates) <= set(Ball(p, best.r, QQ(1)).candidates)
+
+
+def test_lambda_max_of_a_neuron() -> None:
+    """lambda_max^2 is the largest squared projection: |Z'D y|^2 where the cone allows it."""
+    p = relu_program(rows([[1, 0], [0, 1]]), column([QQ(3), QQ(-4)]), QQ(1))
+    assert lambda_max2(p) == 16
+    assert entries(p.y) == [3, -4] and p.reals is RATIONAL

@@ -1,0 +1,179 @@
+"""`python -m properties check`: the corpus and the bundled examples agree, and what is wrong is contradicted."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from properties.symbolic.command import main
+from properties.symbolic.judge import Status, judge
+from properties.symbolic.reader import Certificate, OtherDataError, compare, read_certificate, too_large
+from relu_cert import certify, certify_group_lasso, examples
+from relu_cert.cli import main as relu_cert
+from relu_cert.results.check import Certified
+
+ACCEPTED = Path(__file__).parents[1] / "verify" / "corpus" / "accepted"
+SLOW = ("curve-01", "curve-02")  # the path of eleven rows, a minute each
+
+
+def certificates() -> list[Path]:
+    """The certificates of the corpus that are small enough."""
+    found = []
+    for path in sorted(ACCEPTED.glob("*.json")):
+        tree = json.loads(path.read_text())
+        if tree["format"] == "relu_cert certificate" and path.stem not in SLOW and not too_large(Certificate(tree)):
+            found.append(path)
+    return found
+
+
+@pytest.mark.parametrize("path", certificates(), ids=lambda path: path.stem)
+def test_the_corpus_is_not_contradicted(path: Path) -> None:
+    """Every accepted certificate of this size is about its data, and no verdict of it is contradicted."""
+    certificate = read_certificate(path.read_bytes())
+    data = path.with_suffix(".data")
+    if data.exists():
+        compare(certificate, data.read_bytes())
+    assert [one for one in judge(certificate) if one.status is Status.CONTRADICTED] == []
+
+
+def test_most_of_the_corpus_is_judged() -> None:
+    """Of the verdicts on optimality and on sets of solutions hardly any is left out."""
+    certificate = read_certificate((ACCEPTED / "derivatives-05.json").read_bytes())
+    assert {one.status for one in judge(certificate)} == {Status.CONFIRMED}
+
+
+SMALL = ("xor", "line", "twins", "one-neuron", "conjecture", "conjecture-relu", "gated-conjecture")
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_bundled_examples_agree(name: str, tmp_path: Path) -> None:
+    """Every verdict about an example of this size is confirmed, with its data."""
+    path = tmp_path / "a.cert.json"
+    assert relu_cert(["check", "--example", name, "--certificate", str(path), "--quiet"]) == 0
+    certificate = read_certificate(path.read_bytes())
+    compare(certificate, examples.path(name).read_bytes())
+    assert {one.status for one in judge(certificate)} == {Status.CONFIRMED}
+
+
+def changed(found: Certified, change: Any) -> dict[str, Status]:
+    """The judgements of a certificate that was changed."""
+    tree = copy.deepcopy(json.loads(found.certificate))
+    change(tree)
+    return {one.claim: one.status for one in judge(Certificate(tree))}
+
+
+@pytest.fixture(scope="module")
+def twins() -> Certified:
+    """Data whose optimal networks are a segment."""
+    return certify([[3, 0], [-3, 0], [0, 4], [0, -4]], [10, 10, 17, 17], 5)
+
+
+def test_a_missing_vertex_is_contradicted(twins: Certified) -> None:
+    """A polytope that lists one vertex less is not the optimal set."""
+
+    def drop(tree: dict[str, Any]) -> None:
+        fact = tree["facts"]["polytope"]
+        fact["vertices"], fact["edges"] = fact["vertices"][:1], []
+
+    found = changed(twins, drop)
+    assert found["optimal-set"] is Status.CONTRADICTED and found["minimal"] is Status.CONTRADICTED
+
+
+def test_a_verdict_turned_round_is_contradicted(twins: Certified) -> None:
+    """Whatever is confirmed is contradicted with the opposite verdict."""
+    opposite = {"PROVED": "REFUTED", "REFUTED": "PROVED"}
+
+    def turn(tree: dict[str, Any]) -> None:
+        for one in tree["claims"]:
+            one["verdict"] = opposite[one["verdict"]]
+
+    assert set(changed(twins, turn).values()) == {Status.CONTRADICTED}
+    assert set(changed(twins, lambda _: None).values()) == {Status.CONFIRMED}
+
+
+def test_a_listed_pattern_too_few_is_contradicted(twins: Certified) -> None:
+    """D_Z is enumerated again."""
+
+    def drop(tree: dict[str, Any]) -> None:
+        tree["facts"]["patterns"]["groups"][0]["witnesses"].pop()
+
+    if "patterns" in json.loads(twins.certificate)["facts"]:
+        assert changed(twins, drop)["patterns-complete"] is Status.CONTRADICTED
+
+
+def test_shortest_weights_off_by_a_little_are_contradicted(twins: Certified) -> None:
+    """A weight that is off by 1e-30, with radius 0, is another."""
+
+    def move(tree: dict[str, Any]) -> None:
+        fact = tree["facts"]["polytope"]["min_norm"]
+        first, *rest = fact["weights"].split()
+        p, _, q = first.partition("/")
+        off = 10**30 * int(q or 1)
+        fact["weights"] = " ".join([f"{int(p) * 10**30 + int(q or 1)}/{off}", *rest])
+
+    assert changed(twins, move)["min-norm"] is Status.CONTRADICTED
+
+
+def test_a_continuity_claim_across_a_jump_is_contradicted() -> None:
+    """At lambda = 25 the solutions of the conjecture's counterexample jump: PROVED is wrong for all three claims."""
+    X, groups = [[5, 0, 3], [0, 10, 8]], [[0, 1], [2]]
+    found = certify_group_lasso(X, groups, [6, 10], lam=25, interval=(20, 30))
+    names = ("continuous", "set-continuous", "min-norm-continuous")
+    tree = json.loads(found.certificate)
+    told = {one.claim: one for one in judge(Certificate(tree))}
+    assert all(told[name].verdict == "REFUTED" and told[name].status is Status.CONFIRMED for name in names)
+    for one in tree["claims"]:
+        if one["claim"] in names:
+            one["verdict"] = "PROVED"
+    told = {one.claim: one for one in judge(Certificate(tree))}
+    assert all(told[name].status is Status.CONTRADICTED for name in names)
+
+
+def test_other_data_are_noticed(tmp_path: Path, twins: Certified) -> None:
+    """A file with another hash, or other numbers, is not what the certificate speaks of."""
+    certificate = read_certificate(twins.certificate.encode())
+    compare(certificate, twins.raw)
+    with pytest.raises(OtherDataError, match="hash"):
+        compare(certificate, twins.raw + b"\n")
+    path, data = tmp_path / "a.cert.json", tmp_path / "a.csv"
+    path.write_text(twins.certificate)
+    data.write_bytes(twins.raw.replace(b"10", b"11"))
+    assert main([str(path), "--data", str(data)]) == 1
+
+
+def test_exit_codes(tmp_path: Path, twins: Certified, capsys: pytest.CaptureFixture[str]) -> None:
+    """0 confirmed, 2 another version, 64 usage, 65 data that are not there; --json is one object."""
+    path = tmp_path / "a.cert.json"
+    path.write_text(twins.certificate)
+    assert main([str(path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {one["status"] for one in told["verdicts"]} == {"confirmed"}
+    assert main([str(path), "--data", str(tmp_path / "none.csv")]) == 65
+    assert main([str(path), "--nonsense"]) == 64
+    assert main([str(path), "--most", "1"]) == 2
+    path.write_text(
+        twins.certificate.replace('"version": 2', '"version": 3', 1).replace('"version":2', '"version":3', 1)
+    )
+    assert main([str(path)]) == 2
+
+
+def test_nothing_of_the_producer_the_checker_or_flint_is_loaded(tmp_path: Path, twins: Certified) -> None:
+    """`check` loads sympy with Python's integers, and nothing that the other two opinions rest on."""
+    path = tmp_path / "a.cert.json"
+    path.write_text(twins.certificate)
+    code = (
+        "import sys; sys.argv = ['properties', 'check', sys.argv[1]]\n"
+        "from properties.__main__ import main\n"
+        "assert main() == 0\n"
+        "from sympy.external.gmpy import GROUND_TYPES\n"
+        "loaded = {name.split('.')[0] for name in sys.modules}\n"
+        "print(GROUND_TYPES, sorted(loaded & {'flint', 'relu_cert', 'verify', 'gmpy2', 'cvxpy'}))\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "python []"
