@@ -89,7 +89,7 @@ def with_free_terms(problem: Problem, data: Dataset, free: Free) -> Problem:
     """The problem with terms that are not penalised."""
     if "biases" in free and not data.source.bias:
         raise UsageError("--free biases needs the column of ones whose weights they are; read the data with --bias.")
-    return replace(problem, free=free)
+    return replace(problem, free=free, appended=data.source.bias)
 
 
 def varied(problem: Problem, variant: Variant) -> Problem:

@@ -2,8 +2,9 @@
 [-v] [--json] [--max-bytes N] [--max-seconds N] [--max-memory MB]
 python -m verify --trusted CLAIM | all
 
-Exit codes: 0 accepted, 1 rejected, 2 declined, 64 usage, 65 the data cannot be read, 70 an error of the checker, 130
-interrupted. The exit code tells even where nobody reads the output (a closed pipe).
+Exit codes: 0 accepted, 1 rejected, 2 declined, 64 usage, 65 the data cannot be read, 70 an error of the checker or of
+the system (no child process, no file descriptor), 130 interrupted. The exit code tells even where nobody reads the
+output (a closed pipe). An interpreter that cannot start has codes of its own.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import json
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -31,7 +33,7 @@ from verify.text import Limits
 
 MAX_SECONDS = 3600
 MAX_MEGABYTES = 4096
-INTERRUPTED = 130
+ERROR, INTERRUPTED = 70, 130
 NOTHING = "nothing is said about the certificate"
 DATA = ("data", "sha256", "kind", "numbers", "bias", "target", "delimiter", "header", "n", "d")
 NUMBERS = ("lambda", "delta", "gap", "lo", "hi", "jump-lo", "jump-hi", "network-value", "network-gap")
@@ -213,7 +215,17 @@ def say(text: str, quiet: bool) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code."""
+    """Run the command line; the exit code, that of an error for all that nobody expects: 0 and 1 are verdicts."""
+    try:
+        return answer(argv)
+    except Exception:
+        with suppress(Exception):
+            traceback.print_exc()
+        return ERROR
+
+
+def answer(argv: Sequence[str] | None) -> int:
+    """Check what is asked, tell it, and return its exit code."""
     arguments = argparse.Namespace(quiet=False, json=False, verbose=False)
     try:
         arguments = parser().parse_args(argv)

@@ -22,9 +22,13 @@ class Over(Exception):
 
 
 def limited(work: Work, seconds: int, memory: int) -> dict[str, Any]:
-    """What `work` returns; Over if it takes more. Where the system has no fork there is no limit."""
+    """What `work` returns; Over if it takes more, OSError if there can be no child. Where the system has no fork there
+    is no limit."""
     if not hasattr(os, "fork"):
         return work()
+    open_standard_streams()
+    if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:  # then nobody could wait for the child
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     reader, writer = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # other threads of the caller do not take part
@@ -48,6 +52,13 @@ def limited(work: Work, seconds: int, memory: int) -> dict[str, Any]:
     return found
 
 
+def open_standard_streams() -> None:
+    """Those of 0, 1, 2 that are closed lead nowhere, so that no pipe is taken for one of them."""
+    while (stream := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(stream)
+
+
 def received(reader: int, deadline: float) -> bytes:
     """All that the child says before the deadline; Over if it is not done by then."""
     answer = bytearray()
@@ -68,10 +79,10 @@ def carry_out(work: Work, writer: int, seconds: int, memory: int) -> NoReturn:
         os.setpgid(0, 0)
         import resource
 
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (memory if most < 0 else min(memory, most), most))
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds + 1, seconds + 1))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        limits = {resource.RLIMIT_AS: memory, resource.RLIMIT_CPU: seconds + 1, resource.RLIMIT_CORE: 0}
+        for which, wanted in limits.items():
+            _, most = resource.getrlimit(which)
+            resource.setrlimit(which, (wanted if most < 0 else min(wanted, most), most))
         for stream in (1, 2):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
         answer = json.dumps(work()).encode()

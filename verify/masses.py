@@ -15,14 +15,14 @@ from verify.neurons import Neuron, are_independent
 from verify.problem import Problem, dot, square
 from verify.solutions import OptimalSet, System
 from verify.superclasses import Candidates, length, read_rows, side_by_side, stretch
-from verify.text import Fields, Matrix, Node, Vector, show
+from verify.text import Fields, Node, Vector, show
 
 KEYS = ("lift", "classes", "masses", "split", "forced")
 
 
 def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSet:
     """The set over these classes, which are all neurons that can be active; rejected unless its evidence holds."""
-    problem, free = ball.problem, free_columns(ball.problem)
+    problem, free = ball.problem, ball.problem.outputs
     if problem.biases:
         from verify.cover.biases import check_level, rows_of
 
@@ -45,11 +45,6 @@ def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSe
         fields["forced"].vector(0)
         solved = shared_masses(found, masses, delta, fields["masses"])
     return replace(solved, level=check_level(found, solved, fields)) if problem.biases else solved
-
-
-def free_columns(problem: Problem) -> Matrix:
-    """Of the free terms, the constant once: a skip connection has it, too, where the last column of Z is ones."""
-    return problem.outputs[len(problem.outputs) > problem.d and all(row[-1] == 1 for row in problem.Z) :]
 
 
 def shared_masses(found: Candidates, masses: Vector, delta: Fraction, node: Node) -> OptimalSet:

@@ -59,18 +59,20 @@ class Bounds:
 
     @property
     def sentence(self) -> str:
-        """For a reader: the bounds rounded outwards, and a power of ten that is no less than the relative gap."""
+        """For a reader: the bounds rounded outwards, and a power of ten that is no less than the relative gap, if
+        there is one: a lower bound below 0 has none."""
         k = 0
         while k < MOST_DIGITS and (self.upper - self.lower) * 10 ** (k + 1) <= self.upper:
             k += 1
         interval = f"[{decimal(self.lower, False)}, {decimal(self.upper, True)}]"
+        gap = f"relative gap <= 1e-{k}" if self.lower >= 0 else "no relative gap, because the lower bound is below 0"
         cones = sum(self.cones or (0, 0))
         more = f"; all optimal neurons lie in {cones} cone{'s' * (cones != 1)}" if self.cones is not None else ""
         if self.width is not None:
             neurons = " to ".join(dict.fromkeys(map(str, self.width)))
             more += f"; the optimal network is unique up to permutation and splitting, the least width is {neurons}"
         more += f"; this checker leaves open whether the optimal network is unique: {self.open}" if self.open else ""
-        return f"by a checker that is itself proved: p* is in {interval}, relative gap <= 1e-{k}{more}"
+        return f"by a checker that is itself proved: p* is in {interval}, {gap}{more}"
 
 
 def decimal(x: Fraction, up: bool) -> str:
@@ -91,8 +93,11 @@ def prove(certificate: bytes, data: bytes | None = None, limits: Limits | None =
             raise Rejected("proved checker", shortened(line), shortened(other))
     found = (re.fullmatch(r"(\w+) (\d+) (\d+) accepted", line) for line in said[len(expected) :])
     rest = {one[1]: (int(one[2]), int(one[3])) for one in found if one}
-    width = rest.get("unique") if "neurons" in rest else None
-    return Bounds(text.lower, text.upper, rest.get("neurons"), width, "" if width else text.obstacle())
+    cones = rest.get("neurons")
+    width = rest.get("unique") if cones else None
+    if cones == (0, 0):  # no optimal network has a neuron that is not zero
+        width = (0, 0)
+    return Bounds(text.lower, text.upper, cones, width, "" if width else text.obstacle(cones))
 
 
 def run(text: Text, *options: str) -> list[str]:
@@ -199,8 +204,8 @@ class Text:
         """The section with the dual point."""
         raise NotImplementedError
 
-    def obstacle(self) -> str:
-        """Why it may be open whether the optimal network is unique."""
+    def obstacle(self, cones: tuple[int, int] | None) -> str:
+        """Why it is open whether the optimal network is unique, where so many cones are accepted."""
         return "leaders bound the objective only"
 
     @cached_property
@@ -336,13 +341,19 @@ class CoverText(Text):
         rows, units = self.rows[0], [unit(v) for _, v in self.directions]
         return fmpz_mat(len(units), len(rows), [max(0, dot(z, u)) for u in units for z in rows])
 
-    def obstacle(self) -> str:
-        """In words; the proved checker itself says no more than that it does not accept."""
-        if self.seen.rank() < self.seen.nrows():
-            return "the outputs of the neurons are dependent"
-        if not self.ties or self.seen.nrows() > MOST_CLASSES:
-            return f"the bounds are too far apart, or there are more than {MOST_CLASSES} neurons"
-        return "a neuron lies on a line that bends up, and both of its sides would be needed"
+    def obstacle(self, cones: tuple[int, int] | None) -> str:
+        """In words; the proved checker itself says no more than what it does not accept."""
+        if cones is None:
+            return (
+                "it does not accept that optimal neurons lie in the cones of the ties (are the bounds too far apart?)"
+            )
+        if not (count := self.seen.nrows()):
+            return "no tie has a direction"
+        if count > MOST_CLASSES:
+            return f"there are {count} directions of ties, more than {MOST_CLASSES}"
+        if self.seen.rank() < count:
+            return "the outputs of the directions of the ties, as it is given them, are dependent"
+        return "it does not accept that each direction of a tie is one neuron (does one lie on a line that bends up?)"
 
     def unique(self) -> Iterator[str]:
         """Directions of the ties, sign + first, and for each of them weights of rows that see it alone."""

@@ -43,6 +43,11 @@ def with_free_terms(problem: Problem, node: Node) -> Problem:
     return replace(problem, free=names, biases=biases, outputs=outputs)
 
 
+def without_ones(problem: Problem) -> Problem:
+    """Where the last column of Z was appended for the biases it is no input, and no skip connection has it."""
+    return replace(problem, outputs=problem.outputs[:-1]) if "skip" in problem.free else problem
+
+
 def check_orthogonal(problem: Problem, theta: Vector, node: Node) -> None:
     """Reject unless theta is orthogonal to the columns with free coefficients."""
     for j, column in enumerate(problem.outputs):

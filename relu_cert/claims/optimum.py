@@ -73,6 +73,10 @@ def fit(facts: Facts) -> Answer:
     """
     radius = sqrt_upper(facts.fit.radius_squared)
     if facts.problem.loss is LOGISTIC:
+        if facts.problem.free and not all(facts.dual.theta):
+            return undecided(
+                "the free terms alone may come as near to the infimum as one likes; it may not be attained."
+            )
         detail = f"one fit for all optimal networks; its probabilities are within {at_most(radius)} of those found."
         return proved("strict convexity", detail)
     detail = "known exactly." if radius == 0 else f"within {at_most(radius)} of the fit of the network found."

@@ -33,7 +33,7 @@ def listed_dual(problem: Problem, network: Network, theta: Sequence[float], lam:
     """theta, made orthogonal to the free outputs and shrunk until the multipliers of all pieces prove it."""
     q = binary_grid(theta, BITS)
     near = tuple(from_grid(to_grid(x, q), q) for x in theta)
-    point = orthogonal(outputs(problem.free, network.Z), near, problem.loss.widest(problem.y, near))
+    point = orthogonal(outputs(problem), near, problem.loss.widest(problem.y, near))
     q = lcm(q, *(x.denominator for x in point))
     floats = np.array([float(x) for x in point])
     if "biases" not in problem.free:

@@ -22,7 +22,7 @@ from relu_cert.cover.unlisted import DEFAULT_SECONDS, HARD, TRAINING, share_of_c
 from relu_cert.exact import Vector, dot, norm_squared
 from relu_cert.free.cover import FreeProver, FreeSetting, free_setting, rounded_coefficients
 from relu_cert.free.listed import listed_dual
-from relu_cert.free.terms import DEPENDENT, coefficients, combined, lift, outputs, weights_of
+from relu_cert.free.terms import DEPENDENT, coefficients, combined, outputs, weights_of
 from relu_cert.free.train import Task, largest, orthonormal
 from relu_cert.interrupt import INTERRUPTED, interrupted
 from relu_cert.leaders.find import Neuron, find_leaders
@@ -60,7 +60,7 @@ def optimum_with_free_terms(
     network = problem.network
     if network is None:
         raise ValueError("free terms are those of a network")
-    columns = outputs(problem.free, network.Z)
+    columns = outputs(problem)
     B = np.array([[float(x) for x in column] for column in columns]).T
     Z = np.array([[float(x) for x in z] for z in network.Z])
     y = np.array([float(x) for x in problem.y])
@@ -116,7 +116,7 @@ def _facts(asked: Question, given: FreeSetting | None, limits: Limits, until: Un
     reason = INTERRUPTED if interrupted() else found.reason if single else VALUE_ALONE if logistic else BIASES
     facts = facts_of(problem, lam, asked.top, point, dual, asked.gap, reason)
     exact = over_list or (dual is found.covered and found.exact)
-    return _with_set(facts, lift(problem.free, asked.network.Z)) if single and exact else facts
+    return _with_set(facts, asked.columns) if single and exact else facts
 
 
 def _with_set(facts: Facts, columns: tuple[Vector, ...]) -> Facts:

@@ -1,7 +1,7 @@
 """What is free in a network, and what that means for the program that is proved about.
 
     output-bias   f + c: the column of ones with a free coefficient
-    skip          f + s.z: the columns of Z with free coefficients
+    skip          f + s.z: the inputs with free coefficients, the columns of Z without the ones that --bias appends
     biases        the last column of Z is the column of ones, and its weights are not in the norm
 
 A constant is a neuron without weights, which free biases leave without penalty: so they bring the output bias along.
@@ -15,7 +15,8 @@ from fractions import Fraction
 from flint import fmpq_mat
 
 from relu_cert.errors import UsageError
-from relu_cert.exact import Matrix, Vector
+from relu_cert.exact import Vector
+from relu_cert.problem.problem import Problem
 from relu_cert.rationals import column, first_independent, matrix_of, to_vector
 
 FREE = ("output-bias", "biases", "skip")
@@ -53,23 +54,19 @@ def weights_of(free: Free, w: Vector) -> Vector:
     return w[:-1] if "biases" in free else w
 
 
-def outputs(free: Free, Z: Matrix) -> tuple[Vector, ...]:
+def outputs(problem: Problem) -> tuple[Vector, ...]:
     """The columns with free coefficients."""
-    ones = (Fraction(1),) * len(Z)
-    constant = (ones,) if free_constant(free) else ()
-    return (*constant, *(zip(*Z, strict=True) if "skip" in free else ()))
+    columns = tuple(zip(*problem.relu.Z, strict=True))
+    constant = ((Fraction(1),) * problem.n,) if free_constant(problem.free) else ()
+    return (*constant, *(columns[: len(columns) - problem.appended] if "skip" in problem.free else ()))
 
 
-def lift(free: Free, Z: Matrix) -> tuple[Vector, ...]:
-    """The same columns, the constant once: a skip connection has it, too, where the last column of Z is ones."""
-    columns = outputs(free, Z)
-    return columns[len(columns) > len(Z[0]) and all(z[-1] == 1 for z in Z) :]
-
-
-def free_parts(free: Free, c: Vector) -> tuple[Fraction, Vector]:
-    """The constant and the skip connection of coefficients in the order of `outputs`."""
-    constant = int(free_constant(free))
-    return (c[0] if constant and c else Fraction(0)), c[constant:]
+def free_parts(problem: Problem, c: Vector) -> tuple[Fraction, Vector]:
+    """The constant and the skip connection, 0 at the ones that were appended, of coefficients in the order of
+    `outputs`."""
+    constant = int(free_constant(problem.free))
+    skip = c[constant:] + (Fraction(0),) * (problem.appended and "skip" in problem.free)
+    return (c[0] if constant and c else Fraction(0)), skip
 
 
 def coefficients(columns: Sequence[Vector], residual: Sequence[Fraction]) -> Vector:

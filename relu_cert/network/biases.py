@@ -33,7 +33,9 @@ def fold(
         raise UsageError("the network has a skip connection, which the program knows as a free term; say --free skip.")
     if "skip" in free:
         skip = network.skip or (_ZERO,) * network.d
-        folded = replace(folded, skip=(*skip, _ZERO) if network.d < d else skip)
+        if ones and network.d == d and skip[-1]:
+            raise UsageError("the skip connection has a weight for the column of ones; give it as the output bias.")
+        folded = replace(folded, skip=(*skip, _ZERO) if network.d < d else skip, appended=ones)
     if free_constant(free) and output_bias == "neuron":
         raise UsageError("an output bias is free or a neuron that is penalised; give --free or --output-bias neuron.")
     if folded.b2 == 0 or free_constant(free):

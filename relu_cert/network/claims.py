@@ -114,7 +114,10 @@ def merged(comparison: Comparison, _: Fraction) -> Answer:
     """Collinear neurons are one everywhere, neurons of one cone are one on the data (lemma:scaling-unique)."""
     found = comparison.examination
     if not found.on_data.merges:
-        return proved("cones", "no two neurons of one sign lie in one cone of the data.")
+        apart = "no two neurons of one sign lie in one cone of the data"
+        if found.network.free:
+            return undecided(f"{apart}, but free terms may make up for a neuron.")
+        return proved("cones", f"{apart}.")
     parts = [f"{len(group)} collinear neurons are one" for group in found.collinear.merges]
     left = len(found.on_data.neurons)
     parts.append(f"{len(found.neurons)} neurons merge into {left} with the same fit, at no higher objective")
@@ -127,6 +130,8 @@ def independent(comparison: Comparison, _: Fraction) -> Answer:
     found = comparison.examination
     m = len(found.neurons)
     if found.rank == m:
+        if found.network.free:
+            return proved("exact rank", f"{_neurons(m)} of rank {m}; free terms may make up for some of them.")
         if m < 2:
             only = "the network is zero" if m == 0 else "its only neuron has an output other than zero"
             return proved("exact rank", f"{only}: nothing can be pruned free.")
@@ -145,7 +150,8 @@ def prune(comparison: Comparison, _: Fraction) -> Answer:
         return undecided("the pruned network has numbers of more digits than are checked.")
     at = _value(found.pruned_P)
     if left == m:
-        return proved("exact rank", f"nothing to prune: {_neurons(m)}, {at}.")
+        nothing = "the outputs are independent" if found.network.free else "nothing to prune"
+        return proved("exact rank", f"{nothing}: {_neurons(m)}, {at}.")
     less = "lower" if found.pruned_P.upper < found.P.lower else "no higher"
     return proved("exact rank", f"{left} of {_neurons(m)} do the same on the data, {at}, {less}.")
 

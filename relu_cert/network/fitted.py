@@ -122,7 +122,7 @@ def fitted_network(facts: Facts, *, bias: bool) -> FittedNetwork:
     if known is None:
         raise UsageError("a problem that was given directly has no network.")
     gates = _gates(facts) if problem.kind == "gated" else None
-    b2, skip = free_parts(problem.free, facts.primal.free)
+    b2, skip = free_parts(problem, facts.primal.free)
     return FittedNetwork(facts.primal.neurons, gates, len(known.Z[0]) - bias, bias, problem.free, b2, skip)
 
 

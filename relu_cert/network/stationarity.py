@@ -25,7 +25,7 @@ from math import lcm
 
 from relu_cert.errors import TooManyPatterns
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
-from relu_cert.free.terms import Free, free_constant
+from relu_cert.free.terms import free_constant
 from relu_cert.network.objective import HALF, Interval, residual
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.patterns import enumerate_patterns
@@ -91,7 +91,7 @@ def stationarity(
         found.append(NeuronStationarity(first, second, kinks, cells))
     total = _sum(pulls, range(len(Z)))
     of_bias = _of_bias(network.b2, r, total, lam) if network.bias_neuron else _ZERO
-    return Stationarity(tuple(found), of_bias + _of_free(network.free, r, total))
+    return Stationarity(tuple(found), of_bias + _of_free(network, r, total))
 
 
 def _penalised(network: TrainedNetwork, w: Vector) -> Vector:
@@ -99,10 +99,11 @@ def _penalised(network: TrainedNetwork, w: Vector) -> Vector:
     return (*w[:-1], _ZERO) if "biases" in network.free else w
 
 
-def _of_free(free: Free, r: Vector, pull: Vector) -> Fraction:
+def _of_free(network: TrainedNetwork, r: Vector, pull: Vector) -> Fraction:
     """The squared gradient in the coefficients of the free terms."""
-    constant = sum(r, _ZERO) ** 2 if free_constant(free) else _ZERO
-    return constant + (norm_squared(pull) if "skip" in free else _ZERO)
+    constant = sum(r, _ZERO) ** 2 if free_constant(network.free) else _ZERO
+    inputs = pull[: len(pull) - network.appended]
+    return constant + (norm_squared(inputs) if "skip" in network.free else _ZERO)
 
 
 def _of_bias(b2: Fraction, r: Vector, pull: Vector, lam: Fraction) -> Fraction:

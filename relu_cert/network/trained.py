@@ -30,7 +30,8 @@ class Origin:
 @dataclass(frozen=True)
 class TrainedNetwork:
     """W1 (m x d), b1 (m, or None without biases), w2 (m), b2 and s (d, or empty without a skip connection). The zero
-    network has one zero neuron. `free`: which terms are not penalised, known once the network is on the data."""
+    network has one zero neuron. `free`: which terms are not penalised, known once the network is on the data, and
+    so is whether its last input was `appended` to them: ones, for the biases, and none of the file's own inputs."""
 
     W1: Matrix
     w2: Vector
@@ -39,6 +40,7 @@ class TrainedNetwork:
     origin: Origin = Origin("relu_cert")
     skip: Vector = ()
     free: Free = ()
+    appended: bool = False
 
     def __post_init__(self) -> None:
         if not self.W1 or not self.W1[0] or any(len(row) != len(self.W1[0]) for row in self.W1):

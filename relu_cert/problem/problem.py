@@ -200,7 +200,8 @@ class Problem:
     number of their block (cgl).
     `columns` (direct problems only) are the columns of X that each block took.
     `patterned`: the blocks are those of a network over the patterns named there.
-    `free`: the terms of a ReLU network that are not penalised (relu_cert.free.terms).
+    `free`: the terms of a ReLU network that are not penalised (relu_cert.free.terms). `appended`: the last column of Z
+    is the ones of a bias, no input, and a skip connection has no weight for it.
     """
 
     model: Model
@@ -212,6 +213,7 @@ class Problem:
     delta: Fraction = _ZERO
     loss: Loss = SQUARES
     free: tuple[str, ...] = ()
+    appended: bool = False
 
     @property
     def relu(self) -> Network:

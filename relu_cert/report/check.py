@@ -70,7 +70,7 @@ class CheckReport(Report):
         """The object of `check --json`."""
         facts, problem = self.facts, self.facts.problem
         listed = problem.listed
-        b2, skip = free_parts(problem.free, facts.primal.free)
+        b2, skip = free_parts(problem, facts.primal.free)
         size = {"n": problem.n, "d": self.features, "rank": listed.rank if listed else None}
         neurons = [_neuron_json(neuron, numbered=problem.model == "cgl") for neuron in facts.primal.neurons]
         content = {
@@ -210,7 +210,7 @@ class CheckReport(Report):
             shown.append(f"  {'+' if neuron.sign > 0 else '-'} {decimal(weight, 8):<14} {entries(direction, 6)}")
         lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * (direction . x)_+"]
         lines += shortened(shown, SHOWN_NEURONS)
-        b2, skip = free_parts(self.facts.problem.free, self.facts.primal.free)
+        b2, skip = free_parts(self.facts.problem, self.facts.primal.free)
         if free_constant(self.facts.problem.free):
             lines.append(f"  output bias {decimal(b2, 8)}")
         if skip:

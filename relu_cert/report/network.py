@@ -60,7 +60,7 @@ class NetworkReport(Report):
     def optimal(self) -> TrainedNetwork:
         """The optimal network that was found."""
         free, primal = self.facts.problem.free, self.facts.primal
-        return network_of(primal.neurons, self.data.d, free, *free_parts(free, primal.free))
+        return network_of(primal.neurons, self.data.d, free, *free_parts(self.facts.problem, primal.free))
 
     @property
     def facts(self) -> Facts:

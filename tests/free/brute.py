@@ -16,9 +16,12 @@ from relu_cert.exact import matrix
 from relu_cert.patterns import enumerate_patterns
 
 
-def best(rows: Any, y: Sequence[Any], lam: float, free: Sequence[str], *, logistic: bool = False) -> float:
-    """min 1/2 |sum xi D Z u + B c - y|^2 + lambda sum |u|, by Clarabel; `rows` have their column of ones."""
-    value, _, constraints = _program(rows, y, lam, free, logistic)
+def best(
+    rows: Any, y: Sequence[Any], lam: float, free: Sequence[str], *, logistic: bool = False, appended: bool = False
+) -> float:
+    """min 1/2 |sum xi D Z u + B c - y|^2 + lambda sum |u|, by Clarabel; `rows` have their column of ones, and a skip
+    connection has none of those that were `appended`."""
+    value, _, constraints = _program(rows, y, lam, free, logistic, appended=appended)
     return _solved(cp.Minimize(value), constraints)
 
 
@@ -47,7 +50,13 @@ def _solved(aim: Any, constraints: list[Any]) -> float:
 
 
 def _program(
-    rows: Any, y: Sequence[Any], lam: float, free: Sequence[str], logistic: bool = False, more: Any = ()
+    rows: Any,
+    y: Sequence[Any],
+    lam: float,
+    free: Sequence[str],
+    logistic: bool = False,
+    more: Any = (),
+    appended: bool = False,
 ) -> tuple[Any, Any, list[Any]]:
     """The objective, the cones, and between them sum xi u over the neurons that are on at `more`, too."""
     exact = matrix([*rows, *more])
@@ -66,7 +75,8 @@ def _program(
     if "output-bias" in free or "biases" in free:
         fit = fit + cp.Variable()
     if "skip" in free:
-        fit = fit + Z @ cp.Variable(d)
+        inputs = Z[:, : d - appended]
+        fit = fit + inputs @ cp.Variable(inputs.shape[1])
     loss = cp.sum(cp.logistic(-cp.multiply(target, fit))) if logistic else 0.5 * cp.sum_squares(fit - target)
     return loss + lam * penalty, total, constraints
 

@@ -140,7 +140,8 @@ def write(kinds: dict[str, tuple[list[Seen], list[Seen]]]) -> None:
         (CORPUS / folder).mkdir(parents=True, exist_ok=True)
         index = CORPUS / f"{folder}.tsv"
         before = index.read_text().splitlines() if index.exists() else []
-        lines = [line for line in before if line.split("\t")[0] not in kinds]
+        numbered = re.compile(rf"({'|'.join(kinds)})\t\1-[0-9]+\.json\t")  # others have names of their own, and stay
+        lines = [line for line in before if not numbered.match(line)]
         for kind in kinds:
             for path in (CORPUS / folder).glob(f"{kind}-[0-9]*"):
                 path.unlink()

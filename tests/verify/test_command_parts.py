@@ -325,23 +325,29 @@ def test_the_child_has_its_limits() -> None:
         quiet = [os.fstat(stream).st_rdev == nowhere for stream in (1, 2)]
         return {"limits": limits, "quiet": quiet, "group": os.getpgid(0) == os.getpid() != os.getppid()}
 
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    most = [resource.getrlimit(which)[1] for which in (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_CORE)]
     found = limited(work, 5, 3 << 30)
-    assert found == {"limits": [[3 << 30, most], [6, 6], [0, 0]], "quiet": [True, True], "group": True}
+    limits = [[3 << 30, most[0]], [6, most[1]], [0, most[2]]]
+    assert found == {"limits": limits, "quiet": [True, True], "group": True}
 
 
 def test_a_limit_that_there_is_already(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The child asks for no more memory than the system allows at most; 0 is a limit, -1 is none."""
+    """The child asks for no more memory and time than the system allows at most; 0 is a limit, -1 is none."""
     set_: list[Any] = []
     monkeypatch.setattr(os, "setpgid", lambda *_: None)
     monkeypatch.setattr(os, "_exit", lambda code: set_.append(("exit", code)))
     monkeypatch.setattr(os, "dup2", lambda *_: None)
     monkeypatch.setattr(resource, "setrlimit", lambda which, pair: set_.append((which, pair)))
-    for most, soft in ((-1, 100), (0, 0), (50, 50), (500, 100)):
+    for most, soft, seconds in ((-1, 100, 8), (0, 0, 0), (50, 50, 8), (500, 100, 8), (7, 7, 7), (8, 8, 8)):
         monkeypatch.setattr(resource, "getrlimit", lambda _, most=most: (0, most))
         reader, writer = os.pipe()
         child.carry_out(lambda: {"a": 1}, writer, 7, 100)
-        assert (resource.RLIMIT_AS, (soft, most)) in set_ and set_[-1] == ("exit", 0)
+        assert set_[-4:] == [
+            (resource.RLIMIT_AS, (soft, most)),
+            (resource.RLIMIT_CPU, (seconds, most)),
+            (resource.RLIMIT_CORE, (0, most)),
+            ("exit", 0),
+        ]
         assert os.read(reader, 99) == b'{"a": 1}'
         os.close(reader)
 

@@ -71,10 +71,20 @@ def test_objectives_by_hand() -> None:
 
 def test_free_terms_by_hand() -> None:
     """Free output biases and skip connections are taken from y, and no norm sees them."""
-    free = replace(PLANE, free=("output-bias", "skip"))
+    columns = tuple(zip(*PLANE.Z, strict=True))
+    free = replace(PLANE, free=("output-bias", "skip"), outputs=(vec(1, 1), *columns))
     found = read_weights(free, fields(b2="5", skip="1 -1"))
     assert found.left == vec(3 - 5 - 0, 1 - 5 + 2) and found.residual == vec(-2 - 9, -2 - 3)
     assert found.objective == F(11**2 + 5**2, 2) + 14 and len(found.neurons) == 1
+    for constant in ((), (vec(1, 1),)):
+        names = ("output-bias", "skip") if constant else ("skip",)
+        without = replace(PLANE, free=names, outputs=(*constant, columns[0]))  # the last column was appended
+        assert read_weights(without, fields(skip="1 0")).left == tuple(
+            a - b for a, b in zip(PLANE.y, columns[0], strict=True)
+        )
+        for skip in ("1 -1", "0 1"):
+            with pytest.raises(Rejected, match="0 for the column of ones, which is no input"):
+                read_weights(without, fields(skip=skip))
     biased = replace(PLANE, free=("biases",), biases=True)
     assert read_weights(biased, fields(b2="5")).objective == F(11**2 + 7**2, 2) + 1 + 9
 

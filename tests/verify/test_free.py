@@ -117,7 +117,7 @@ def falsehoods(tree: dict[str, Any]) -> Iterator[str]:
     y = [Fraction(x) for x in problem["y"].split()]
     lam, free = Fraction(problem["lambda"]), tuple(problem.get("free", ()))
     if value is not None:
-        optimum = value_of(json.dumps(problem))
+        optimum = value_of(json.dumps(problem), tree["input"]["bias"])
         slack = 1e-5 * (1 + abs(optimum))
         if not float(Fraction(value["lower"])) - slack <= optimum <= float(Fraction(value["upper"])) + slack:
             yield f"p* is {optimum}"
@@ -139,13 +139,12 @@ def falsehoods(tree: dict[str, Any]) -> Iterator[str]:
 
 
 @cache
-def value_of(problem: str) -> float:
+def value_of(problem: str, appended: bool) -> float:
     """p* of the problem, in floats."""
     stated = json.loads(problem)
     rows = [row.split() for row in stated["Z"]]
-    return best(
-        rows, [Fraction(x) for x in stated["y"].split()], float(Fraction(stated["lambda"])), stated.get("free", ())
-    )
+    y, lam = [Fraction(x) for x in stated["y"].split()], float(Fraction(stated["lambda"]))
+    return best(rows, y, lam, stated.get("free", ()), appended=appended)
 
 
 def dot(u: list[Fraction], v: list[Fraction]) -> Fraction:

@@ -72,7 +72,7 @@ def test_bounds_by_hand() -> None:
         f"lower {text.lower.numerator} {text.lower.denominator}",
     )
     assert list(text.dual()) == ["theta 3 1 2", text.bounds[1]]
-    assert text.obstacle() == "leaders bound the objective only"
+    assert text.obstacle((1, 1)) == text.obstacle(None) == "leaders bound the objective only"
     with pytest.raises(NotImplementedError):
         list(text.lines())
 
@@ -136,7 +136,7 @@ def test_sentences_by_hand() -> None:
     start = "by a checker that is itself proved: p* is in "
     both = Bounds(F(99, 100), F(1))
     assert both.sentence == f"{start}[0.990000000000, 1.000000000000], relative gap <= 1e-2" and not both.unique
-    assert "1e-1" in Bounds(F(989, 1000), F(1)).sentence and "1e-0" in Bounds(F(-1), F(1)).sentence
+    assert "1e-1" in Bounds(F(989, 1000), F(1)).sentence and "1e-0" in Bounds(F(0), F(1)).sentence
     assert "1e-300;" in Bounds(F(1), F(1), (0, 0)).sentence + ";"
     for cones, said in (((1, 0), "1 cone"), ((0, 1), "1 cone"), ((2, 3), "5 cones"), ((0, 0), "0 cones")):
         assert Bounds(F(1), F(1), cones).sentence.endswith(f"; all optimal neurons lie in {said}")
@@ -148,6 +148,13 @@ def test_sentences_by_hand() -> None:
     assert Bounds(F(1), F(1), open="why").sentence.endswith(
         "; this checker leaves open whether the optimal network is unique: why"
     )
+
+
+def test_no_relative_gap_is_said_where_there_is_none() -> None:
+    """p* in [-3, 1] is no statement about a relative gap: that of the bounds is 4; from 0 on it is at most 1."""
+    assert "gap <=" not in Bounds(F(-3), F(1)).sentence
+    assert "no relative gap, because the lower bound is below 0" in Bounds(F(-1, 10**400), F(1)).sentence
+    assert "relative gap <= 1e-0" in Bounds(F(0), F(1)).sentence
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, *said: str) -> Bounds:
@@ -165,6 +172,8 @@ def test_answers_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     for said in (("neurons 3 4 accepted", "unique 1 2 rejected"), ("neurons 3 4 accepted",)):
         found = answer(monkeypatch, *said)
         assert (found.cones, found.width) == ((3, 4), None) and found.open
+    found = answer(monkeypatch, "neurons 0 0 accepted")
+    assert (found.cones, found.width, found.open) == ((0, 0), (0, 0), "")  # no neuron but zero: nothing is left open
     for said in (
         ("unique 1 2 accepted",),
         ("neurons 3 4 rejected", "unique 1 2 accepted"),
@@ -375,16 +384,17 @@ def test_why_it_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """Dependent outputs, too many neurons or none, or a line that bends up."""
     text = proved.read(planted("corner").text, None, Limits())
     square = proved.read(CERTIFICATES["square-cover"](), None, Limits())
-    assert square.obstacle() == "the outputs of the neurons are dependent"
+    assert square.obstacle((1, 0)) == "the outputs of the directions of the ties, as it is given them, are dependent"
     for most, open_ in ((1, False), (0, True)):
         monkeypatch.setattr(proved, "MOST_CLASSES", most)
         assert isinstance(text, CoverText) and (list(text.unique()) == []) is open_
-        assert ("the bounds are too far apart" in text.obstacle()) is open_
+        assert (text.obstacle((1, 0)) == "there are 1 directions of ties, more than 0") is open_
     monkeypatch.undo()
-    assert isinstance(text, CoverText) and "bends up" in text.obstacle()
+    assert isinstance(text, CoverText) and "bends up" in text.obstacle((1, 0))
+    assert text.obstacle(None).startswith("it does not accept that optimal neurons lie in the cones of the ties")
     none = CoverText(text.problem, text.neurons, text.point, {**text.evidence, "ties": []})
-    assert none.obstacle().startswith("the bounds are too far apart, or there are more than 64 neurons")
+    assert none.obstacle((1, 0)) == "no tie has a direction"
     assert list(none.unique()) == []
     tie = text.evidence["ties"][0]
     same = CoverText(text.problem, text.neurons, text.point, {**text.evidence, "ties": [tie, tie]})
-    assert len(same.directions) == 1 and "bends up" in same.obstacle()
+    assert len(same.directions) == 1 and "bends up" in same.obstacle((1, 0))

@@ -97,7 +97,9 @@ def unbalanced(problem: Problem, network: Network) -> list[int]:
 
 
 def merged(problem: Problem, facts: Facts, node: Node) -> str:
-    """PROVED: no two neurons of one sign lie in one cone of the data."""
+    """PROVED: no two neurons of one sign lie in one cone of the data, and nothing is free that could make up for one
+    that is left out: beside a skip connection (t)_+ + (-t)_+ = 2 (t)_+ - t."""
+    node.require(not problem.free, "no free terms, which could make up for a neuron", ", ".join(problem.free))
     if (pair := facts[NETWORK].pair) is not None:
         raise node.reject("no two neurons of one sign in one cone of the data", f"{pair[0]} and {pair[1]}")
     return "no two neurons can be merged, not even on the data alone"

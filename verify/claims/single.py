@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from verify.claims import PROVED, REFUTED, Row, Says
-from verify.facts import COLUMNS, CURVE, FIT, GROUPS, ONE_NEURON, PATTERNS, Fact, Facts
+from verify.facts import COLUMNS, CURVE, DUAL, FIT, GROUPS, ONE_NEURON, PATTERNS, Fact, Facts
 from verify.problem import Problem
 from verify.text import Node, show
 
@@ -19,8 +19,11 @@ def one_fit(problem: Problem, facts: Facts, node: Node) -> str:
     """P is strongly convex in the fit, so |fit - center|^2 <= 2 (upper - lower).
 
     Logistic: strictly convex in it, and P(w) - p* is at least the sum of the divergences KL(p*_k, p_k) of the
-    probabilities, each at least 2 (p_k - p*_k)^2 (Pinsker).
+    probabilities, each at least 2 (p_k - p*_k)^2 (Pinsker). Beside free terms there need not be a solution.
     """
+    if problem.logistic and problem.free:
+        attained = "theta_k != 0 at every row, which shows that p* is attained beside free terms"
+        node.require(all(facts[DUAL].theta), attained, "theta_k = 0 at a row")
     said, far = "every solution has the same fit", f"at squared distance at most {show(facts[FIT].radius_squared)} from"
     if problem.logistic:
         return f"{said}, and its probabilities 1/(1 + exp(-fit_k)) are {far} those of the point"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.bounds import root_above
-from verify.problem import Problem, square, times
+from verify.problem import Problem, square, times, transposed
 from verify.text import Fields, Matrix, Vector, mask_of
 
 
@@ -54,17 +54,20 @@ def read_weights(problem: Problem, fields: Fields) -> Weights:
     W1 = tuple(row.vector(problem.d) for row in fields["W1"].array())
     w2, b2 = fields["w2"].vector(len(W1)), fields["b2"].number()
     skip = fields["skip"].vector(problem.d) if "skip" in fields else ()
+    constant = free_constant(problem)
+    inputs = problem.outputs[constant:]
+    if any(skip[len(inputs) :]):
+        raise fields["skip"].reject("0 for the column of ones, which is no input")
     fields["W1"].require(W1, "at least one neuron")
     neurons = []
     for i, (row, v) in enumerate(zip(W1, w2, strict=True)):
         if v and any(row):
             neurons.append(neuron_of(problem, i, 1 if v > 0 else -1, tuple(abs(v) * x for x in row)))
-    constant = free_constant(problem)
     if b2 and not constant:
         if any(z[-1] != 1 for z in problem.Z):
             raise fields["b2"].reject("0, because the last column of Z is not the column of ones")
         neurons.append(neuron_of(problem, len(W1), 1 if b2 > 0 else -1, (Fraction(0),) * (problem.d - 1) + (abs(b2),)))
-    linear = times(problem.Z, skip) if skip else (Fraction(0),) * problem.n
+    linear = transposed(inputs, skip[: len(inputs)]) if skip and inputs else (Fraction(0),) * problem.n
     left = tuple(y_k - s_k - (b2 if constant else 0) for y_k, s_k in zip(problem.y, linear, strict=True))
     r = residual(left, neurons)
     penalty = square(w2) + sum(map(problem.length_squared, W1), 0 if constant else 2 * abs(b2))

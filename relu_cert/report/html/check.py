@@ -153,7 +153,7 @@ def _network(report: CheckReport) -> Section:
         shown = [*whole, *shown, neurons_figure(seen), fan_figure(seen)]
     body = [figures(*shown)]
     if facts.problem.free:
-        body.insert(0, free_sentence(*free_parts(facts.problem.free, facts.primal.free)))
+        body.insert(0, free_sentence(*free_parts(facts.problem, facts.primal.free)))
     elif not facts.primal.neurons:
         body.insert(0, e("p", "The zero network: with this λ nothing is worth its penalty."))
     elif facts.problem.kind != "cgl" and seen is None:

@@ -139,7 +139,9 @@ def _networks(report: NetworkReport) -> tuple[Element, ...]:
     names = ("As trained (balanced)", _best(report, "The optimal network that was found", "The best network found"))
     free = best.problem.free
     given_free = (found.network.b2, found.network.skip or ())
-    beside = [free_sentence(*terms) if free else None for terms in (given_free, free_parts(free, best.primal.free))]
+    beside = [
+        free_sentence(*terms) if free else None for terms in (given_free, free_parts(best.problem, best.primal.free))
+    ]
     shown = [
         (e("h3", name), terms, body)
         for name, terms, body in zip(names, beside, parts, strict=True)

@@ -121,7 +121,8 @@ def on_a_line(name: str, theta: str, tied: dict[str, str], classes: list[dict[st
 
 def affine(free: list[str], coefficients: str) -> Case:
     """x = 0, 1, 2 and y = 0, 3, 0, lambda = 9: the constant 1 and no neuron, because theta = (-1, 2, -1) is orthogonal
-    to 1 and to x, and theta.(Zu)_+ is at most 2 |u|. `coefficients` are those of the free columns."""
+    to 1 and to x, and theta.(Zu)_+ is at most 2 |u|. `coefficients` are those of the free columns. With a skip
+    connection alone the ones are the data's own."""
     Z, y, theta, fit = mat([[0, 1], [1, 1], [2, 1]]), vec(0, 3, 0), vec(-1, 2, -1), vec(1, 1, 1)
     problem: dict[str, Any] = {"model": "relu", "objective": plain.OBJECTIVE, "lambda": "9"}
     problem |= {"Z": [plain.words(row) for row in Z], "y": plain.words(y), "free": free}
@@ -131,10 +132,13 @@ def affine(free: list[str], coefficients: str) -> Case:
         "primal": {"neurons": [], "free": coefficients},
         "cover": {"theta": plain.words(theta), "proof": proof},
         **plain.value_and_fit(y, Fraction(9), fit, Fraction(0), theta),
-        "cover_set": {"lift": ["0 1 2", "1 1 1"], "classes": [], "masses": "", "split": "", "forced": ""},
+        "cover_set": {"lift": ["1 1 1", "0 1 2"], "classes": [], "masses": "", "split": "", "forced": ""},
     }
     raw = b"x,y\n0,0\n1,3\n2,0\n"
-    certificate = plain.certificate(problem, facts, raw, bias=True, target=1)
+    if own := free == ["skip"]:
+        facts["cover_set"]["lift"].reverse()
+        raw = b"x,one,y\n0,1,0\n1,1,3\n2,1,0\n"
+    certificate = plain.certificate(problem, facts, raw, bias=not own, target=2 if own else 1)
     certificate["claims"].append({"claim": "p-unique", "verdict": "PROVED"})
     return Case("free terms alone", certificate, raw)
 
@@ -373,7 +377,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("no free term at all", {"problem.free": ...}, "unknown key 'free'"),
     (
         "a skip connection that theta sees",
-        {"problem.free": ["biases", "skip"], "facts.primal.free": "-3/2 0 0"},
+        {"problem.free": ["biases", "skip"], "facts.primal.free": "-3/2 0"},
         "theta orthogonal to the free column 1",
     ),
     (

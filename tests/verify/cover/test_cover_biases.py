@@ -24,7 +24,6 @@ from verify.bounds import dual_basis, identity, matrix, root_above
 from verify.classes import read_face
 from verify.cover.biases import check_level, for_weights, of_weights, rows_of
 from verify.facts import NEURONS, Facts
-from verify.masses import free_columns
 from verify.neurons import Neuron
 from verify.problem import Problem
 from verify.rules import cover_set
@@ -56,8 +55,8 @@ def test_sets_made_by_hand(make: Any, verdict: str) -> None:
     "free", [["skip"], ["output-bias", "skip"], ["biases", "skip"], ["output-bias", "biases", "skip"]]
 )
 def test_free_terms_alone_are_one_network(free: list[str]) -> None:
-    """No neuron ties, and the free columns are independent, the constant once: it is in the skip connection, too."""
-    case = affine(free, "0 1" if free == ["skip"] else "1 0 0")
+    """No neuron ties, and the free columns are independent; ones that were appended are not in the skip connection."""
+    case = affine(free, "0 1" if free == ["skip"] else "1 0")
     said = {line.claim: line.proved for line in verify.certificate.read(case.text, case.raw).lines}
     assert said["p-unique"] == "the optimal network is unique (active neurons: at most 0)"
 
@@ -66,28 +65,14 @@ def test_other_lifts_than_the_free_columns_are_rejected() -> None:
     """A constant twice is no basis; without the constant, or without the skip connection, it is another problem."""
     for lift, why in (
         (["1 1 1", "0 1 2", "1 1 1"], "independent rows"),
-        (["1 1 1", "0 1 2"], "the free columns, then rows orthogonal to them, and no mixed class"),
+        (["0 1 2", "1 1 1"], "the free columns, then rows orthogonal to them, and no mixed class"),
         (["0 1 2"], "the free columns, then rows orthogonal to them, and no mixed class"),
         (["1 1 1"], "the free columns, then rows orthogonal to them, and no mixed class"),
     ):
-        tree = copy.deepcopy(affine(["output-bias", "skip"], "1 0 0").certificate)
+        tree = copy.deepcopy(affine(["output-bias", "skip"], "1 0").certificate)
         tree["facts"]["cover_set"]["lift"] = lift
         with pytest.raises(Rejected, match=why):
             verify.check(json.dumps(tree).encode())
-
-
-def test_the_constant_counts_once() -> None:
-    """It is left out where a skip connection has it as well, in a last column of ones, and nowhere else."""
-    ones, x = vec(1, 1), vec(2, 3)
-    with_ones, without = (Problem("relu", F(1), mat(Z), vec(0, 0)) for Z in ([[2, 1], [3, 1]], [[1, 2], [1, 3]]))
-    assert free_columns(replace(with_ones, outputs=(ones, x, ones))) == (x, ones)
-    assert free_columns(replace(with_ones, outputs=(x, ones))) == (x, ones)
-    assert free_columns(replace(with_ones, outputs=(ones,))) == (ones,)
-    assert free_columns(replace(without, outputs=(ones, ones, x))) == (ones, ones, x)
-    three = Problem("relu", F(1), mat([[2, 5, 1], [3, 7, 1]]), vec(0, 0), outputs=(ones, x, vec(5, 7), ones))
-    assert free_columns(three) == three.outputs[1:]
-    half = Problem("relu", F(1), mat([[2, 1], [3, 2]]), vec(0, 0), outputs=(ones, x, vec(1, 2)))
-    assert free_columns(half) == half.outputs
 
 
 def on_five_points(order: list[int], named: bool) -> bytes:
