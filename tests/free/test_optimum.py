@@ -198,8 +198,8 @@ def test_tiny_data_have_their_optimum(name: str, loss: Any) -> None:
 
 @pytest.mark.parametrize("free", ["output-bias,skip", "biases,skip"])
 def test_a_constant_is_free_once(free: str) -> None:
-    """A skip connection has no weight for the ones that were appended: the free columns are independent, and sets beside
-    them are known; with free biases as well a neuron may be turned over."""
+    """A skip connection has no weight for the ones that were appended: the free columns are independent, and the sets
+    are known; with free biases as well a neuron may be turned over."""
     rows, y = drawn(31, 7, 2)
     found = certify(rows, y, 1, free=free, bias=True)
     assert found.network.width > 0
