@@ -69,7 +69,7 @@ def one_neuron(problem: Problem, facts: Facts, node: Node) -> str:
 UNIQUE = "group general position, the solution is unique for every lambda > 0"
 TABLE = (
     Row("patterns-complete", PROVED, (PATTERNS,), complete),
-    Row("fit", PROVED, (FIT,), one_fit),
+    Row("fit", PROVED, (FIT, DUAL), one_fit),
     Row("ggp", PROVED, (GROUPS,), answer(GROUPS, True, UNIQUE)),
     Row("ggp", REFUTED, (GROUPS,), answer(GROUPS, False, "no group general position")),
     Row("general-position", PROVED, (COLUMNS,), answer(COLUMNS, True, "the columns are in general position")),
