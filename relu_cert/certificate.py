@@ -62,7 +62,8 @@ def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
     if (source := problem.source) is not None:
         free = {"free": list(problem.free)} if problem.free else {}
         some = {"patterns": list(problem.some)} if problem.some else {}
-        return head | {"Z": matrix(source.Z), "y": vector(problem.y)} | free | some
+        bags = {} if problem.network is None else problem.network.bags.written
+        return head | {"Z": matrix(source.Z), "y": vector(problem.y)} | bags | free | some
     columns = problem.columns
     if columns is None:
         raise ValueError("a direct problem knows its columns")

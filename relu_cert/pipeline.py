@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from relu_cert.bags import EACH
 from relu_cert.claims import NAMES, PATH_CLAIMS, POSITION, SENSITIVITY, Result, asked_for, decide, require_applicable
 from relu_cert.cover.limits import Limits, Moment
 from relu_cert.data.dataset import Dataset
@@ -157,6 +158,12 @@ def network_problem(
 ) -> Problem:
     """The ReLU or gated ReLU problem over all patterns of the data; a ReLU problem with many of them need not list
     them, unless the list itself is wanted."""
+    if data.bags is not EACH:
+        if model == "gated":
+            raise UsageError(
+                "gated networks with --conv or --bags are not offered: their gates would have to be listed."
+            )
+        return unlisted_relu(data.Z, data.y, data.bags)
     if model == "relu" and not listed and predict(data.Z).bound > MANY_PATTERNS:
         return unlisted_relu(data.Z, data.y)
     with stages.stage("patterns"):

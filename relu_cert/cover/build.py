@@ -284,7 +284,7 @@ def dual_cover(
         bits = coarse_bits(here, lam)
         if bits < 8:
             raise Untied("lambda is too small for short integers")
-        margins.append(margin_for(data.Z_squared, lam, radius_squared, bits))
+        margins.append(margin_for(data.size_squared, lam, radius_squared, bits))
     margin = max(margins)
     for xi in dict.fromkeys((*(sign for sign, _ in first), *weights)):
         here = weights[xi]

@@ -31,7 +31,7 @@ def cover_classes(
 ) -> tuple[NeuronClass | None, ...]:
     """The classes, one for each tie, each stable over the ball, None where the piece is out; Unsettled otherwise."""
     Z = problem.relu.Z
-    lines = lines_of(Z, has_biases(problem))
+    lines = lines_of(Z, has_biases(problem), problem.relu.bags)
     first: dict[int, int] = {}
     for k, c in enumerate(lines.line):
         first.setdefault(c, k)

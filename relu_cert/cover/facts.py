@@ -17,7 +17,7 @@ from relu_cert.cover.optimum import FACES, Found, Prover, Setting, about_lambda_
 from relu_cert.cover.pool import Serial
 from relu_cert.cover.ties import Untied, exact_shares, longest_squared, near_direction, ties_at, value_squared
 from relu_cert.exact import Matrix, Vector, sqrt_upper
-from relu_cert.problem.problem import Problem
+from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.facts import Attained, Dual, Facts, LambdaMax, Unknown
 from relu_cert.prove.lifts import SEEMS_ZERO, independent, orthogonal_rows
 from relu_cert.prove.optimal_set import optimal_set
@@ -43,13 +43,13 @@ def prove_lambda_max(given: Setting, limits: Limits) -> LambdaMax:
     if not any(row):  # no direction is above 0
         row = (1,) * len(row)
     least = value_squared(weights_of(given.data.lines, given.y, xi), row)
-    return LambdaMax(trivial_bound(given.Z, given.y), None, Attained(xi, u=tuple(map(Fraction, row))), least)
+    return LambdaMax(trivial_bound(given.network, given.y), None, Attained(xi, u=tuple(map(Fraction, row))), least)
 
 
-def trivial_bound(Z: Matrix, y: Vector) -> Fraction:
-    """(sum_k |y_k| |z_k|)^2 or more: |xi y.(Zu)_+| <= sum |y_k| |z_k| |u|."""
-    norms = (sqrt_upper(sum((x * x for x in z), Fraction(0)), 64) for z in Z)
-    return sum((abs(t) * size for t, size in zip(y, norms, strict=True)), Fraction(0)) ** 2
+def trivial_bound(network: Network, y: Vector) -> Fraction:
+    """(sum_k |t_k| |z_k|)^2 or more, t = P'y: |xi t.(Zu)_+| <= sum |t_k| |z_k| |u|."""
+    norms = (sqrt_upper(sum((x * x for x in z), Fraction(0)), 64) for z in network.Z)
+    return sum((abs(t) * size for t, size in zip(network.bags.spread(y), norms, strict=True)), Fraction(0)) ** 2
 
 
 def _lambda_max_at(given: Setting, limits: Limits, xi: int, u: np.ndarray) -> LambdaMax:

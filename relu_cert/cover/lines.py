@@ -1,9 +1,9 @@
 """The dual constraint of one sign in integers: rows on one line are merged.
 
-    xi theta.(Zu)_+  =  c0.u + sum_c w_c (p_c.u)_+
+    xi t.(Zu)_+  =  c0.u + sum_c w_c (p_c.u)_+,    t = P'theta
 
 Lines (hyperplanes of parallel rows, both orientations) are in the order of their smallest rows; p_c is the primitive
-integer vector along that row, z_k = a_k p_c. With the slopes s_c+ = sum of a_k xi theta_k over a_k > 0 and s_c- over
+integer vector along that row, z_k = a_k p_c. With the slopes s_c+ = sum of a_k xi t_k over a_k > 0 and s_c- over
 a_k < 0: w_c = s_c+ - s_c- and c0 = sum_c s_c- p_c. A line is convex if w_c > 0, concave if w_c < 0.
 """
 
@@ -17,6 +17,7 @@ from math import ceil, gcd, isqrt
 
 import numpy as np
 
+from relu_cert.bags import EACH, Each
 from relu_cert.cover.engine import Floats, Integers, Side
 from relu_cert.cover.evidence import Row
 from relu_cert.exact import Matrix, Vector, scaled_rows
@@ -36,6 +37,7 @@ class Lines:
     multiple: tuple[int, ...]
     scale: int
     biases: bool = False
+    bags: Each = EACH
 
     @property
     def D(self) -> int:
@@ -64,6 +66,11 @@ class Lines:
         heights = (abs(a * sum(x * y for x, y in zip(p, self.seen(b), strict=True))) for p, a, b in pairs)
         return ceil(Fraction(max(heights, default=0), self.scale))
 
+    @cached_property
+    def moved_squared(self) -> list[int]:
+        """|P |a||^2 over the rows of every line, in their units: what w_c changes by with theta at most, squared."""
+        return self.bags.lengths_squared(self.line, [abs(a) for a in self.multiple], len(self.rows))
+
     @property
     def _used(self) -> set[tuple[int, int]]:
         return {(c, a) for c, a in zip(self.line, self.multiple, strict=True) if c >= 0}
@@ -81,7 +88,7 @@ def root_above(n: int) -> int:
     return isqrt(n - 1) + 1 if n else 0
 
 
-def lines_of(Z: Matrix, biases: bool = False) -> Lines:
+def lines_of(Z: Matrix, biases: bool = False, bags: Each = EACH) -> Lines:
     """The lines of the rows of Z."""
     N, scale = scaled_rows(Z)
     names: dict[Row, int] = {}
@@ -102,7 +109,7 @@ def lines_of(Z: Matrix, biases: bool = False) -> Lines:
             rows.append(p)
         line.append(names[p])
         multiple.append(g)
-    return Lines(tuple(rows), tuple(line), tuple(multiple), scale, biases)
+    return Lines(tuple(rows), tuple(line), tuple(multiple), scale, biases, bags)
 
 
 @dataclass(frozen=True)
@@ -137,13 +144,14 @@ class Weights:
 def weights_of(lines: Lines, theta: Vector, xi: int) -> Weights:
     """The weights of the lines at theta, for one sign."""
     (T,), q = scaled_rows([theta])
+    shares = lines.bags.shares(np.array(T, dtype=object)).tolist()
     w, left = [0] * len(lines.rows), [0] * len(lines.rows)
-    for c, a, t in zip(lines.line, lines.multiple, T, strict=True):
+    for c, a, t in zip(lines.line, lines.multiple, shares, strict=True):
         if c >= 0:
             w[c] += abs(a) * xi * t
             if a < 0:
                 left[c] += a * xi * t
-    return Weights(lines, tuple(w), tuple(left), lines.scale * q)
+    return Weights(lines, tuple(w), tuple(left), lines.scale * q * lines.bags.unit)
 
 
 @dataclass(frozen=True)
@@ -185,9 +193,9 @@ def coarse(weights: Weights, lam: Fraction, margin: int) -> Coarse:
     return Coarse(array[0], array[1], tuple(floored(list(weights.c0))), bits, bound, margin)
 
 
-def margin_for(Z_squared: Fraction, lam: Fraction, radius_squared: Fraction, bits: int) -> int:
-    """More than 2^bits |Z|_F R / lambda: with it strict leaves hold for every residual within R of theta."""
-    x = Z_squared * radius_squared / (lam * lam) * 4**bits
+def margin_for(size_squared: Fraction, lam: Fraction, radius_squared: Fraction, bits: int) -> int:
+    """More than 2^bits zeta R / lambda: with it strict leaves hold for every residual within R of theta."""
+    x = size_squared * radius_squared / (lam * lam) * 4**bits
     return isqrt(x.numerator // x.denominator + 1) + 1
 
 
@@ -207,12 +215,8 @@ def lower_root(squared: Fraction) -> Fraction:
 def doubtful(weights: Weights, radius_squared: Fraction) -> list[int]:
     """The lines that are not convex at theta, but may be for some residual of the ball."""
     lines = weights.lines
-    size = [0] * len(lines.rows)
-    for c, a in zip(lines.line, lines.multiple, strict=True):
-        if c >= 0:
-            size[c] += a * a
-    limit = radius_squared * Fraction(weights.unit, lines.scale) ** 2
-    return [c for c, w in enumerate(weights.w) if w <= 0 and w * w <= size[c] * limit]
+    limit = radius_squared * Fraction(weights.unit, lines.scale * lines.bags.unit) ** 2
+    return [c for c, w in enumerate(weights.w) if w <= 0 and w * w <= lines.moved_squared[c] * limit]
 
 
 def side_of(weights: Weights, rows: Coarse, frame: Floats, doubts: list[int]) -> Side:

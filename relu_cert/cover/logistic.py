@@ -42,7 +42,7 @@ class LogisticProver(Prover):
     """One run for the logistic loss."""
 
     def __init__(self, given: Setting, lam: Fraction, limits: Limits, tell: Tell) -> None:
-        own = LogisticSetting(given.Z, given.y, given.data, given.frame)
+        own = LogisticSetting(given.network, given.y, given.data, given.frame)
         super().__init__(own, lam, limits, tell)
 
     def _exact(self, trained: Trained) -> Found:
@@ -132,7 +132,7 @@ def _on_faces(task: Task, trained: Trained, kinks: np.ndarray) -> Trained | None
     if any(not basis.shape[1] for basis in bases):
         return None
     on = (task.Z @ V.T > 0.0) & ~kinks
-    J = np.hstack([xi[i] * (task.Z * on[:, i : i + 1]) @ basis for i, basis in enumerate(bases)])
+    J = np.hstack([xi[i] * task.pooled(task.Z * on[:, i : i + 1]) @ basis for i, basis in enumerate(bases)])
     norms = [basis.T @ (task.seen[:, None] * basis) for basis in bases]  # |v|^2 on each face
     ends = np.cumsum([0, *(basis.shape[1] for basis in bases)])
     x = np.concatenate([basis.T @ v for basis, v in zip(bases, V, strict=True)])
@@ -175,5 +175,5 @@ def _slope(task: Task, trained: Trained) -> float:
     """The largest distance of xi theta.(Zu)_+ from lambda at the neurons, relatively."""
     if not len(trained.V):
         return 0.0
-    heights = np.maximum(task.Z @ trained.V.T, 0.0).T @ trained.residual * trained.xi
+    heights = task.outputs(trained.V).T @ trained.residual * trained.xi
     return float(np.abs(heights / task.sizes(trained.V) / task.lam - 1.0).max())

@@ -13,6 +13,7 @@ from functools import cache
 from math import inf
 
 import numpy as np
+from flint import fmpz_mat
 
 from relu_cert.clock import Until
 from relu_cert.cover.build import (
@@ -46,7 +47,9 @@ from relu_cert.cover.ties import (
 from relu_cert.cover.train import Task, Trained, largest, objective, train, weigh
 from relu_cert.exact import Matrix, Vector, scaled_rows, sqrt_upper
 from relu_cert.interrupt import interrupted
+from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.loss import SQUARES, squares
+from relu_cert.problem.problem import Network
 from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.solve.threads import one_thread
 
@@ -68,7 +71,7 @@ Moves = tuple[tuple[int, Fraction], ...]
 class Setting:
     """The data in the forms that the stages need."""
 
-    Z: Matrix
+    network: Network
     y: Vector
     data: Data
     frame: Floats
@@ -77,7 +80,7 @@ class Setting:
     def task(self) -> Task:
         """The problem in floats, in coordinates of the row space."""
         y = np.array([float(x) for x in self.y])
-        return Task(self.data.floats @ self.frame.T, y, float(self.data.lam))
+        return Task(self.data.floats @ self.frame.T, y, float(self.data.lam), bags=self.network.bags)
 
 
 @dataclass(frozen=True)
@@ -90,12 +93,13 @@ class Found:
     reason: str = ""
 
 
-def setting(Z: Matrix, y: Vector, *, biases: bool = False) -> Setting:
+def setting(network: Network, y: Vector, *, biases: bool = False) -> Setting:
     """The data, prepared (lambda is set later). With free biases networks are trained in the columns of Z."""
-    lines = lines_of(Z, biases)
+    Z = network.Z
+    lines = lines_of(Z, biases, network.bags)
     basis = row_space(lines)
     frame = np.eye(len(Z[0])) if biases else frame_of(basis)
-    return Setting(Z, y, data_of(Z, y, Fraction(1), lines, basis), frame)
+    return Setting(network, y, data_of(Z, y, Fraction(1), lines, basis), frame)
 
 
 class Prover:
@@ -112,7 +116,7 @@ class Prover:
         self.extra: list[Direction] = []  # directions of neurons that the training does not see: tiny weights
         self.state: State | None = None
         if limits.state is not None:
-            self.state = opened(limits.state, given.Z, given.y, lam, type(self).__name__)
+            self.state = opened(limits.state, given.network, given.y, lam, type(self).__name__)
 
     def prepare(self, late: Until) -> None:
         """Train the network before the clock of the proof begins: where there are many features, a proof has little
@@ -319,7 +323,7 @@ class Prover:
         U = np.vstack([V, *(u for _, u in self.extra)])
         U = U / task.sizes(U @ self.frame.T)[:, None]
         xi = np.concatenate([trained.xi, [float(x) for x, _ in self.extra]])
-        A = task.project(np.maximum(task.Z @ (self.frame @ U.T), 0.0) * xi)
+        A = task.project(task.outputs(U @ self.frame.T) * xi)
         alpha = weigh(A, task.project(task.y), task.lam)
         alpha = np.maximum(alpha, 1e-8 * alpha.max())
         return [float(x) for x in xi], U * alpha[:, None]
@@ -332,7 +336,7 @@ class Prover:
         return Trained(V, xi, residual, value)
 
     def _residual(self, neurons: Sequence[tuple[int, Vector]]) -> Vector:
-        return residual_of(self.given.Z, self.given.y, neurons)
+        return residual_of(self.given.network, self.given.y, neurons)
 
     def _upper(self, neurons: Sequence[tuple[int, Vector]], r: Vector) -> Fraction:
         seen = ((*w[:-1], Fraction(0)) if self.data.lines.biases else w for _, w in neurons)
@@ -380,7 +384,7 @@ class Prover:
 def compiled() -> None:
     """A tiny cover: the engine is compiled, or loaded, before a clock runs. For the first time that takes a while."""
     Z, y = ((Fraction(1),), (Fraction(-2),)), (Fraction(1), Fraction(1))
-    one = setting(Z, y)
+    one = setting(Network(Z, None), y)
     dual_cover(one.data, one.frame, y, Fraction(16), (), Fraction(0), Serial(Limits()))
 
 
@@ -418,16 +422,26 @@ def moves_between(before: Vector, after: Vector) -> Moves:
     return tuple((k, x - z) for k, (z, x) in enumerate(zip(before, after, strict=True)) if x != z)
 
 
-def residual_of(Z: Matrix, y: Vector, neurons: Sequence[tuple[int, Vector]]) -> Vector:
-    """y - sum xi (Zw)_+"""
-    N, q = scaled_rows(Z)
-    r = list(y)
-    for xi, w in neurons:
-        (u,), p = scaled_rows([w])
-        for k, z in enumerate(N):
-            if (height := sum(a * b for a, b in zip(z, u, strict=True))) > 0:
-                r[k] -= Fraction(xi * height, p * q)
-    return tuple(r)
+def residual_of(network: Network, y: Vector, neurons: Sequence[tuple[int, Vector]]) -> Vector:
+    """y - P sum xi (Zw)_+"""
+    if not neurons:
+        return y
+    fit = exact_fit(network, neurons)[0]
+    return tuple(a - b for a, b in zip(y, fit, strict=True))
+
+
+def exact_fit(network: Network, neurons: Sequence[tuple[int, Vector]]) -> tuple[Vector, list[str]]:
+    """P sum xi (Zw)_+ and the patterns 1(Zw >= 0), in integers as long as it goes."""
+    N, q = network.integers
+    U, p = scaled_rows([w for _, w in neurons])
+    total, patterns = np.zeros(len(N), dtype=object), []
+    products = (fmpz_mat(U) * fmpz_mat(N).transpose()).tolist()
+    for (xi, _), row in zip(neurons, products, strict=True):
+        heights = [int(h) for h in row]
+        total = total + np.array([xi * h if h > 0 else 0 for h in heights], dtype=object)
+        patterns.append(bit_string([h >= 0 for h in heights]))
+    unit = p * q * network.bags.unit
+    return tuple(Fraction(int(t), unit) for t in network.bags.sums(total)), patterns
 
 
 def about_lambda_max(given: Setting) -> tuple[int, Floats, float]:
@@ -435,6 +449,6 @@ def about_lambda_max(given: Setting) -> tuple[int, Floats, float]:
     task = given.task
     rng = np.random.default_rng(0)
     with one_thread():
-        found = [(xi, *largest(task.Z, xi * task.y, rng)) for xi in (1, -1)]
+        found = [(xi, *largest(task.Z, xi * task.spread(task.y), rng)) for xi in (1, -1)]
     xi, top, u = max(found, key=lambda one: one[1])
     return xi, given.frame.T @ u, top

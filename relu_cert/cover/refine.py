@@ -18,6 +18,7 @@ import numpy as np
 from flint import fmpq_mat, fmpz_mat
 from scipy.optimize import lsq_linear
 
+from relu_cert.bags import Each
 from relu_cert.cover.engine import Floats
 from relu_cert.cover.evidence import Row
 from relu_cert.cover.lines import Lines
@@ -82,15 +83,20 @@ class Data:
         """The rows in floats."""
         return np.array([[x / self.scale for x in z] for z in self.N])
 
+    @property
+    def bags(self) -> Each:
+        """The rows of the data points."""
+        return self.lines.bags
+
     @cached_property
-    def Z_squared(self) -> Fraction:
-        """|Z|_F^2"""
-        return Fraction(sum(x * x for z in self.N for x in z), self.scale**2)
+    def size_squared(self) -> Fraction:
+        """zeta^2 >= |P (Zu)_+|^2 / |u|^2"""
+        return self.bags.size_squared([Fraction(sum(x * x for x in z), self.scale**2) for z in self.N])
 
     @cached_property
     def unit(self) -> int:
         """Residuals, times this and a power of 2, are integers."""
-        return self.scale * self.y_scale * self._gram[0]
+        return self.scale * self.bags.unit * self.y_scale * self._gram[0]
 
     @cached_property
     def _gram(self) -> tuple[int, fmpz_mat]:
@@ -229,17 +235,18 @@ class _Newton:
     def residual(self, vectors: Sequence[Row]) -> np.ndarray:
         """(y - fit) times data.unit 2^bits, the best free terms in the fit."""
         data = self.data
-        r = np.array([t * data.scale << self.bits for t in data.y], dtype=object)
+        fit = np.zeros(len(data.N), dtype=object)
         for face, on, v in zip(self.faces, self.on, vectors, strict=True):
-            r = r - face.xi * data.y_scale * np.where(on, self.rows @ np.array(v, dtype=object), 0)
-        return data.left(r)
+            fit = fit + face.xi * np.where(on, self.rows @ np.array(v, dtype=object), 0)
+        y = np.array([t * data.scale * data.bags.unit << self.bits for t in data.y], dtype=object)
+        return data.left(y - data.y_scale * data.bags.sums(fit))
 
     @cached_property
     def square(self) -> tuple[Floats, list[slice]]:
         """The Hessian of the squared loss, and the places of the neurons in it."""
         J = np.hstack(
             [
-                f.xi * (on[:, None] * (self.Z @ q))
+                f.xi * self.data.bags.pooled_floats(on[:, None] * (self.Z @ q))
                 for f, on, (_, q, _) in zip(self.faces, self.on, self.frames, strict=True)
             ]
         )
@@ -280,8 +287,8 @@ class _Newton:
     def gradient(self, i: int, face: Face, on: np.ndarray, v: Row, r: np.ndarray) -> Floats:
         """The gradient of neuron i in the orthonormal coordinates of its face."""
         data = self.data
-        product = self.rows.T @ np.where(on, r, 0)  # times scale unit 2^bits
-        unit = data.scale * data.unit << self.bits
+        product = self.rows.T @ np.where(on, data.bags.shares(r), 0)  # times this
+        unit = data.scale * data.bags.unit * data.unit << self.bits
         seen = data.lines.seen(v)
         size = isqrt(sum(x * x for x in seen) << 2 * self.bits)  # times 2^(2 bits)
         force = [
@@ -297,10 +304,11 @@ class _Newton:
 
 def slopes(data: Data, xi: int, residual: Floats) -> tuple[Floats, Floats]:
     """s_c+ and s_c- of every line, in floats."""
+    t = data.bags.spread_floats(residual)
     right, left = np.zeros(len(data.lines.rows)), np.zeros(len(data.lines.rows))
     line, a = np.array(data.lines.line), np.array(data.lines.multiple, dtype=np.float64) / data.scale
     for slope, chosen in ((right, (line >= 0) & (a > 0)), (left, (line >= 0) & (a < 0))):
-        np.add.at(slope, line[chosen], xi * residual[chosen] * a[chosen])
+        np.add.at(slope, line[chosen], xi * t[chosen] * a[chosen])
     return right, left
 
 

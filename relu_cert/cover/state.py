@@ -25,9 +25,10 @@ from relu_cert.cover.engine import DONE, NODES, Stack, Tape
 from relu_cert.cover.evidence import Streams
 from relu_cert.cover.train import Trained
 from relu_cert.errors import UsageError
-from relu_cert.exact import Matrix, Vector, rational
+from relu_cert.exact import Vector, rational
 from relu_cert.files import refusal, replacing
 from relu_cert.interrupt import interrupted
+from relu_cert.problem import problem
 
 VERSION = 1
 HEADER = "relu_cert_state"  # the first member of the file, by which it is known
@@ -95,9 +96,10 @@ class State:
             raise refusal(self.path, "--state", error) from None
 
 
-def opened(path: Path, Z: Matrix, y: Vector, lam: Fraction, loss: str) -> State:
+def opened(path: Path, network: problem.Network, y: Vector, lam: Fraction, loss: str) -> State:
     """The state in the file, or a new one; UsageError if it is that of another problem, or none at all."""
-    digest = sha256(repr((loss, [[str(x) for x in row] for row in Z], [str(x) for x in y])).encode()).hexdigest()
+    told = (loss, [[str(x) for x in row] for row in network.Z], [str(x) for x in y], *network.bags.told)
+    digest = sha256(repr(told).encode()).hexdigest()
     about = {"version": VERSION, "data": digest, "lambda": rational(lam)}
     if not path.exists():
         return State(path, about)

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit
 
+from relu_cert.bags import EACH, Each
 from relu_cert.cover.engine import Floats
 from relu_cert.interrupt import interrupted
 
@@ -47,6 +48,26 @@ class Task:
     y: Floats
     lam: float
     logistic: bool = False
+    bags: Each = EACH
+
+    def pooled(self, A: Floats) -> Floats:
+        """P A: sums over the rows of the data points."""
+        return self.bags.pooled_floats(A)
+
+    def spread(self, r: Floats) -> Floats:
+        """P'r: the weights of the rows."""
+        return self.bags.spread_floats(r)
+
+    def outputs(self, V: Floats) -> Floats:
+        """P (Zv)_+ of every neuron, as columns."""
+        return self.pooled(np.maximum(self.Z @ V.T, 0.0))
+
+    def slopes(self, on: Floats) -> Floats:
+        """The outputs' derivatives by the weights of all neurons: P (on_k z_k), n x md; `on` is N x m."""
+        n, m, d = len(self.y), on.shape[1], self.Z.shape[1]
+        if self.bags is EACH:
+            return (on[:, :, None] * self.Z[:, None, :]).reshape(n, m * d)
+        return np.hstack([self.pooled(on[:, i : i + 1] * self.Z) for i in range(m)])
 
     def loss(self, fit: Floats) -> tuple[float, Floats]:
         """1/2 |fit - y|^2 and the residual; or sum log(1 + exp(-y fit)) and minus its gradient."""
@@ -87,17 +108,17 @@ class Task:
         return A
 
     def climb(self, t: Floats, U: Floats) -> tuple[Floats, Floats]:
-        """Local maxima of t.(Zu)_+ / |u| from every row of U, scaled to |u| = 1."""
-        return ascend(self.Z, t, U)
+        """Local maxima of t.P(Zu)_+ / |u| from every row of U, scaled to |u| = 1."""
+        return ascend(self.Z, self.spread(t), U)
 
     def climb_near(self, t: Floats, U: Floats) -> tuple[Floats, Floats]:
         """The same in small steps."""
-        return ascend(self.Z, t, U, 80, 1e-3)
+        return ascend(self.Z, self.spread(t), U, 80, 1e-3)
 
 
 def objective(task: Task, V: Floats, xi: Signs) -> tuple[float, Floats]:
     """The loss + lambda sum |v|, and theta, minus the gradient of the loss: the residual of the squares."""
-    value, theta = task.loss(np.maximum(task.Z @ V.T, 0.0) @ xi)
+    value, theta = task.loss(task.pooled(np.maximum(task.Z @ V.T, 0.0) @ xi))
     return value + task.lam * float(task.sizes(V).sum()), theta
 
 
@@ -245,25 +266,25 @@ class Bend:
 
 def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> tuple[Floats, Signs]:
     """Newton's method on the neurons, (s)_+ smoothed as (s + sqrt(s^2 + mu^2)) / 2, mu from large to small."""
-    if _work(len(task.Z), *V.shape) > MOST_WORK:
+    if _work(len(task.y), *V.shape) > MOST_WORK:
         return _quasi_newton(task, V, xi, smooth)
     Z, lam = task.Z, task.lam
     free = np.eye(Z.shape[1])[:, task.seen == 0.0]
     for mu in smooth:
         damping = 1e-10
         for _ in range(0 if interrupted() else most):
-            n, m, d = len(Z), len(V), Z.shape[1]
+            m = len(V)
             s = Z @ V.T
             root = np.sqrt(s * s + mu * mu)
             slope, bend = 0.5 * (1.0 + s / root), 0.5 * mu * mu / root**3
-            loss, r = task.loss(0.5 * (s + root) @ xi)
+            loss, r = task.loss(task.pooled(0.5 * (s + root) @ xi))
             size = task.sizes(V) + 1e-300
             now = loss + lam * float(size.sum())
-            J = ((slope * xi)[:, :, None] * Z[:, None, :]).reshape(n, m * d)
+            J = task.slopes(slope * xi)
             unit = V * task.seen / size[:, None]
             gradient = -(J.T @ r) + lam * unit.ravel()
             J = task.weighted(J, task.bend(r)) if task.logistic else task.project(J)
-            weight = np.maximum(-r[:, None] * xi * bend, 0.0)
+            weight = np.maximum(-task.spread(r)[:, None] * xi * bend, 0.0)
             bent = (Z[:, None, :] * weight[:, :, None]).transpose(1, 2, 0) @ Z
             linear = np.concatenate([unit[:, :, None], np.broadcast_to(free, (m, *free.shape))], axis=2)
             moved, step, damping = _line_search(
@@ -294,9 +315,11 @@ def _quasi_newton(task: Task, V: Floats, xi: Signs, smooth: list[float]) -> tupl
         W = x.reshape(V.shape)
         s = Z @ W.T
         root = np.sqrt(s * s + mu * mu)
-        loss, r = task.loss(0.5 * (s + root) @ xi)
+        loss, r = task.loss(task.pooled(0.5 * (s + root) @ xi))
         size = task.sizes(W) + 1e-300
-        gradient = -((0.5 * (1.0 + s / root) * xi) * r[:, None]).T @ Z + lam * W * task.seen / size[:, None]
+        gradient = (
+            -((0.5 * (1.0 + s / root) * xi) * task.spread(r)[:, None]).T @ Z + lam * W * task.seen / size[:, None]
+        )
         return loss + lam * float(size.sum()), gradient.ravel()
 
     x = V.ravel()
@@ -327,7 +350,7 @@ def _line_search(
         while part > 1e-3:
             moved = V + part * step.reshape(V.shape)
             s = task.Z @ moved.T
-            loss, _ = task.loss(0.5 * (s + np.sqrt(s * s + mu * mu)) @ xi)
+            loss, _ = task.loss(task.pooled(0.5 * (s + np.sqrt(s * s + mu * mu)) @ xi))
             value = loss + task.lam * float(task.sizes(moved).sum())
             if value <= now + 1e-4 * part * float(gradient @ step) + 1e-14 * abs(now):
                 return moved, step, max(damping * 0.3, 1e-13)
@@ -362,7 +385,7 @@ def _violators(
     found, signs, worst = [], [], 0.0
     for sign in (1.0, -1.0):
         n, d = task.Z.shape
-        rows = (sign * r[:, None] * task.Z)[rng.permutation(n)[:100]]
+        rows = (sign * task.spread(r)[:, None] * task.Z)[rng.permutation(n)[:100]]
         own = V[xi == sign] / task.sizes(V[xi == sign])[:, None]
         near = own[rng.integers(len(own), size=starts // 2)] if len(own) else own
         near = near + 0.3 / np.sqrt(d) * rng.standard_normal(near.shape)
@@ -420,7 +443,7 @@ def train(
             continue
         directions = np.vstack([V / task.sizes(V)[:, None], U])
         signs = np.concatenate([xi, signs])
-        columns = task.project(np.maximum(task.Z @ directions.T, 0.0) * signs)
+        columns = task.project(task.outputs(directions) * signs)
         alpha = _weights(task, columns, task.sizes(V))
         used = alpha > 1e-10 * max(float(alpha.max(initial=0.0)), 1e-300)
         if not used.any():

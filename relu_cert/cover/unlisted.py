@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from flint import fmpz_mat
 
 from relu_cert.clock import Until
 from relu_cert.cover.build import Exhausted
@@ -20,12 +19,11 @@ from relu_cert.cover.engine import Floats
 from relu_cert.cover.facts import add_optimal_set, prove_lambda_max, trivial_bound, zero_facts
 from relu_cert.cover.limits import ENOUGH, MANY_FEATURES, MOST_DIRECTIONS, Limits, Moment, Tell
 from relu_cert.cover.logistic import LogisticProver
-from relu_cert.cover.optimum import COARSE, SURELY, Found, Prover, Setting, compiled, neurons_of, setting
+from relu_cert.cover.optimum import COARSE, SURELY, Found, Prover, Setting, compiled, exact_fit, neurons_of, setting
 from relu_cert.cover.train import Task, Trained, largest, train
-from relu_cert.exact import Matrix, Vector, scaled_rows
+from relu_cert.exact import Matrix, Vector
 from relu_cert.interrupt import INTERRUPTED, interrupted
 from relu_cert.leaders.evidence import Leaders
-from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal, Unknown
@@ -102,7 +100,7 @@ def optimum_without_list(
         compiled()
     seconds = DEFAULT_SECONDS if limits.seconds is None else limits.seconds
     asked = _Asked(problem, network, choice, gap, limits, tell, seconds, replace(limits, seconds=seconds).until)
-    given = setting(network.Z, problem.y) if few else None
+    given = setting(network, problem.y) if few else None
     if given is None or len(given.data.basis) > MOST_DIRECTIONS:  # the latter: more than floats see
         facts = _many_features(asked, frame)
     elif len(given.data.basis) > EASY and gap > FINEST:  # the leaders are faster where a wide gap will do
@@ -173,16 +171,18 @@ def _many_features(asked: _Asked, frame: Floats) -> Facts:
     y, pull = (np.array([float(x) for x in v]) for v in (problem.y, asked.pull))
     with one_thread():
         rng = np.random.default_rng(0)
-        top = LambdaMax(trivial_bound(network.Z, asked.pull), None, Attained(), Fraction(0))
+        top = LambdaMax(trivial_bound(network, asked.pull), None, Attained(), Fraction(0))
         if len(frame):
-            xi, (_, u) = max(((s, largest(Z, s * pull, rng)) for s in (1, -1)), key=lambda one: one[1][0])
+            pulled = network.bags.spread_floats(pull)
+            xi, (_, u) = max(((s, largest(Z, s * pulled, rng)) for s in (1, -1)), key=lambda one: one[1][0])
             at = frame.T @ u
             row = tuple(round(float(x) / float(np.abs(at).max()) * 10**6) for x in at)
             least = _reached(network, asked.pull, xi, row)
             top = replace(top, attained=Attained(xi, u=tuple(map(Fraction, row))), least=least)
         lam = asked.choice(replace(top, squared=top.least or Fraction(0)))
         top = replace(top, squared=max(top.squared, 2 * lam * lam))  # no proof is made of lambda >= lambda_max
-        task, late = Task(Z, y, float(lam), asked.logistic), asked.until.within(TRAINING * asked.until.left)
+        task = Task(Z, y, float(lam), asked.logistic, network.bags)
+        late = asked.until.within(TRAINING * asked.until.left)
         trained: Trained | None = None
         if len(frame):
             trained = train(
@@ -200,18 +200,14 @@ def _many_features(asked: _Asked, frame: Floats) -> Facts:
 
 def exact_network(network: Network, neurons: Sequence[tuple[int, Vector]]) -> Primal:
     """The neurons with bounds of their norms and their fit, in integers as long as it goes."""
-    N, q = network.integers
     if not neurons:
-        return Primal((), (Fraction(0),) * len(N))
-    U, p = scaled_rows([w for _, w in neurons])
-    total, found = [0] * len(N), []
-    products = (fmpz_mat(U) * fmpz_mat(N).transpose()).tolist()
-    for (xi, w), row in zip(neurons, products, strict=True):
-        heights = [int(h) for h in row]
-        total = [t + xi * h if h > 0 else t for t, h in zip(total, heights, strict=True)]
-        pattern = bit_string([h >= 0 for h in heights])
-        found.append(ExactNeuron(sign=xi, pattern=pattern, w=w, norm=norm_upper(w, NORM_BITS)))
-    return Primal(tuple(found), tuple(Fraction(t, p * q) for t in total))
+        return Primal((), network.bags.pooled((Fraction(0),) * len(network.Z)))
+    fitted, patterns = exact_fit(network, neurons)
+    found = (
+        ExactNeuron(sign=xi, pattern=pattern, w=w, norm=norm_upper(w, NORM_BITS))
+        for (xi, w), pattern in zip(neurons, patterns, strict=True)
+    )
+    return Primal(tuple(found), fitted)
 
 
 def _row_space(Z: Matrix) -> Floats:
@@ -225,5 +221,5 @@ def _reached(network: Network, y: Vector, xi: int, u: tuple[int, ...]) -> Fracti
     """(xi y.(Zu)_+)^2 / |u|^2"""
     N, q = network.integers
     heights = (max(sum(a * b for a, b in zip(z, u, strict=True)), 0) for z in N)
-    total = xi * sum((t * h for t, h in zip(y, heights, strict=True)), Fraction(0)) / q
+    total = xi * sum((t * h for t, h in zip(network.bags.spread(y), heights, strict=True)), Fraction(0)) / q
     return max(total, Fraction(0)) ** 2 / max(sum(x * x for x in u), 1)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from relu_cert.bags import EACH, Each
 from relu_cert.exact import Matrix, Vector
-from relu_cert.written import UNWRITTEN
+from relu_cert.written import OPTIONAL, UNWRITTEN
 
 Numbers = Literal["decimal", "binary64"]
 
@@ -17,6 +18,8 @@ class Source:
 
     `target` is the zero-based column of the file that became y. `header` says that the first record was names.
     `sha256` is the hash of the file's raw bytes (compressed bytes for a .gz file).
+    `conv`: the rule by which rows of the file were cut into windows (relu_cert.data.windows). `bags`: the column whose
+    values name the bags that rows belong to. `pool`: whether outputs of the rows of a bag are averaged or added.
     """
 
     path: Annotated[str, UNWRITTEN]
@@ -27,17 +30,22 @@ class Source:
     target: int = -1
     delimiter: str = ","
     header: bool = False
+    conv: Annotated[str, OPTIONAL] = ""
+    bags: Annotated[str, OPTIONAL] = ""
+    pool: Annotated[str, OPTIONAL] = ""
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Z (n x d) and y (n), exactly, with the names of the d features (a column of ones is called "bias")."""
+    """Z (N x d) and y (n), exactly, with the names of the d features (a column of ones is called "bias"); data points
+    are bags of rows of Z, each a row of its own unless windows or bags were asked for."""
 
     Z: Matrix
     y: Vector
     names: tuple[str, ...]
     target: str
     source: Source
+    bags: Each = EACH
 
     @property
     def n(self) -> int:

@@ -6,11 +6,16 @@ import os
 import re
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
+from relu_cert.bags import EACH, Each
 from relu_cert.data.dataset import Dataset, Numbers, Source
 from relu_cert.data.messages import file_name, shown
 from relu_cert.data.numbers import NumberError, parse_number
 from relu_cert.data.raw import decode, digest, read_bytes
 from relu_cert.data.table import Table, delimiter_character, read_table
+from relu_cert.data.windows import bags_of, numbered, read_pool, read_windows
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Vector
 
@@ -25,6 +30,9 @@ def read_csv(
     target: str | int | None = None,
     bias: bool = False,
     delimiter: str | None = None,
+    conv: str | None = None,
+    bags: str | int | None = None,
+    pool: str | None = None,
 ) -> Dataset:
     """The data set of a CSV file, plain or gzip. DataError names file, row, column and what was found there.
 
@@ -33,9 +41,14 @@ def read_csv(
                  the last column by default. The other columns, in order, are Z.
     `bias`       appends a column of ones to Z.
     `delimiter`  one character, or "tab"; a comma by default.
+    `conv`       a rule: each row is a signal or an image, and its windows are the rows of Z (relu_cert.data.windows).
+    `bags`       a column: rows with the same text there are one data point; it is no feature.
+    `pool`       "mean" (by default) or "sum" of the outputs of the rows of a data point.
     """
     raw = read_bytes(path)
-    return read_csv_bytes(raw, os.fspath(path), numbers=numbers, target=target, bias=bias, delimiter=delimiter)
+    name = os.fspath(path)
+    given = {"numbers": numbers, "target": target, "bias": bias, "delimiter": delimiter}
+    return read_csv_bytes(raw, name, **given, conv=conv, bags=bags, pool=pool)  # type: ignore[arg-type]
 
 
 def read_csv_bytes(
@@ -46,19 +59,45 @@ def read_csv_bytes(
     target: str | int | None = None,
     bias: bool = False,
     delimiter: str | None = None,
+    conv: str | None = None,
+    bags: str | int | None = None,
+    pool: str | None = None,
 ) -> Dataset:
     """The same for the bytes of a file; the name is for messages and for `Source.path`."""
     if numbers not in ("decimal", "binary64"):
         raise UsageError(f"numbers are read as decimal or as binary64, not as {shown(str(numbers))}.")
     separator = delimiter_character(delimiter)
+    if conv is not None and bags is not None:
+        raise UsageError("--conv makes bags of windows; --bags names bags of rows: give one of them.")
+    if pool is not None and conv is None and bags is None:
+        raise UsageError("--pool is for --conv and --bags.")
+    windows, pooling = None if conv is None else read_windows(conv), read_pool(pool)
     text = decode(raw, name)
     try:
         table = read_table(text, separator, file_name(name))
         chosen = _target(table, target, file_name(name))
-        Z, y = _split(table, chosen, numbers, bias, file_name(name))
+        label = None if bags is None else _bag_column(table, bags, chosen, file_name(name))
+        Z, y = _split(table, chosen, label, numbers, bias, file_name(name))
+        names = tuple(_column_name(table, j) for j in range(table.width) if j not in (chosen, label))
+        P: Each = EACH
+        if windows is not None:
+            rows, values = numbered(Z)
+            seen = windows.of(rows, 0)
+            bag = np.repeat(np.arange(len(seen)), seen.shape[1])
+            Z, P = bags_of(seen.reshape(-1, windows.entries), bag, values, bias, pooling)
+            names = windows.names
+        elif label is not None:
+            rows, values = numbered(Z)
+            bag, y = _bags(table, label, y, file_name(name))
+            Z, P = bags_of(rows, bag, values, bias, pooling)
+        elif bias:
+            Z = tuple((*z, Fraction(1)) for z in Z)
+        if not Z:
+            raise DataError(
+                f"{file_name(name)}: all rows that a neuron sees are zero; nothing can be learnt from them."
+            )
     except DataError as error:
         raise DataError(f"{error}{_delimiter_advice(text, separator)}") from None
-    names = tuple(_column_name(table, j) for j in range(table.width) if j != chosen)
     source = Source(
         path=name,
         sha256=digest(raw),
@@ -68,12 +107,52 @@ def read_csv_bytes(
         target=chosen,
         delimiter=separator,
         header=table.names is not None,
+        conv="" if windows is None else windows.text,
+        bags="" if label is None else _said(table, label),
+        pool="" if P is EACH else pooling,
     )
-    return Dataset(Z, y, names + ("bias",) * bias, _column_name(table, chosen), source)
+    return Dataset(Z, y, names + ("bias",) * bias, _column_name(table, chosen), source, P)
 
 
-def _target(table: Table, target: str | int | None, name: str) -> int:
-    """The zero-based column of y. A name has priority over an index."""
+def _bag_column(table: Table, bags: str | int, target: int, name: str) -> int:
+    """The column of the names of the bags."""
+    found = _target(table, bags, name, "bags")
+    if found == target:
+        column = table.place(found)
+        raise DataError(f"{name}: {column} cannot be both the target and the names of the bags; choose --target.")
+    return found
+
+
+def _said(table: Table, column: int) -> str:
+    """A column as it is found again: by its name, or by its index where that is not its own."""
+    names = table.names or ()
+    return names[column] if names and names[column] and names.count(names[column]) == 1 else str(column)
+
+
+def _bags(table: Table, label: int, y: Vector, name: str) -> tuple[NDArray[np.int64], Vector]:
+    """The number of each row's bag, in the order of their first rows, and the targets of the bags."""
+    numbers: dict[str, int] = {}
+    targets: list[tuple[Fraction, int]] = []
+    bag = []
+    for record, target in zip(table.rows, y, strict=True):
+        text = record.fields[label]
+        i = numbers.setdefault(text, len(numbers))
+        if i == len(targets):
+            targets.append((target, record.line))
+        elif targets[i][0] != target:
+            first, line = targets[i]
+            raise DataError(
+                f"{name}: the target differs within the bag {shown(text)}: it is {first} in row {line} and {target} in "
+                f"row {record.line}; a bag has one target."
+            )
+        bag.append(i)
+    if len(targets) == 1:
+        raise DataError(f"{name}: all rows have {shown(text)} in {table.place(label)}, so that there is one bag only.")
+    return np.array(bag), tuple(target for target, _ in targets)
+
+
+def _target(table: Table, target: str | int | None, name: str, what: str = "target") -> int:
+    """The zero-based column of y, or of something else. A name has priority over an index."""
     if target is None:
         return table.width - 1
     asked = str(target).strip()
@@ -82,7 +161,7 @@ def _target(table: Table, target: str | int | None, name: str) -> int:
         if len(named) > 1:
             places = " and ".join(str(j) for j in named)
             raise DataError(
-                f"{name}: the target {shown(asked)} names {len(named)} columns; choose one by its index ({places})."
+                f"{name}: the {what} {shown(asked)} names {len(named)} columns; choose one by its index ({places})."
             )
         return named[0]
     if _INDEX.fullmatch(asked):
@@ -95,27 +174,35 @@ def _target(table: Table, target: str | int | None, name: str) -> int:
         there += f", named {listed}" + (", ..." if table.width > 8 else "")
     else:
         there += ", and no header"
-    raise DataError(f"{name}: there is no target column {shown(asked)}; the file has {there}.")
+    raise DataError(f"{name}: there is no {what} column {shown(asked)}; the file has {there}.")
 
 
-def _split(table: Table, target: int, numbers: Numbers, bias: bool, name: str) -> tuple[tuple[Vector, ...], Vector]:
-    """Z and y of the table's rows."""
-    if table.width == 1 and not bias:
+def _split(
+    table: Table, target: int, label: int | None, numbers: Numbers, bias: bool, name: str
+) -> tuple[tuple[Vector, ...], Vector]:
+    """The features and targets of the table's rows; the column of labels is none."""
+    if table.width - (label is not None) == 1 and not bias:
         raise DataError(f"{name}: no feature, the only column is the target; add columns, or a bias (--bias).")
     if not table.rows:
         raise DataError(f"{name}: no rows, only a header; add rows of numbers.")
-    ones = (Fraction(1),) * bias
+    known: dict[str, Fraction] = {}
     Z, y = [], []
     for record in table.rows:
         row = []
         for j, field in enumerate(record.fields):
-            try:
-                row.append(parse_number(field, numbers))
-            except NumberError as error:
-                place = f"{name}, row {record.line}, {table.place(j)}"
-                raise DataError(f"{place}: found {shown(field)}, {error}.") from None
-        y.append(row.pop(target))
-        Z.append((*row, *ones))
+            if j == label:
+                continue
+            if field not in known:
+                try:
+                    known[field] = parse_number(field, numbers)
+                except NumberError as error:
+                    place = f"{name}, row {record.line}, {table.place(j)}"
+                    raise DataError(f"{place}: found {shown(field)}, {error}.") from None
+            if j == target:
+                y.append(known[field])
+            else:
+                row.append(known[field])
+        Z.append(tuple(row))
     return tuple(Z), tuple(y)
 
 

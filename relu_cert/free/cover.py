@@ -74,7 +74,7 @@ class FreeProver(LogisticProver):
 
     def _residual(self, neurons: Sequence[tuple[int, Vector]]) -> Vector:
         """y - sum xi (Zw)_+ - Bc with the best c."""
-        left = residual_of(self.given.Z, self.given.y, neurons)
+        left = residual_of(self.given.network, self.given.y, neurons)
         c = rounded_coefficients(self.given.columns, left)
         return tuple(a - b for a, b in zip(left, combined(self.given.columns, c, len(left)), strict=True))
 
@@ -106,7 +106,7 @@ class FreeProver(LogisticProver):
 
     def _two_sided(self, theta: Vector, neurons: Neurons) -> list[Vector]:
         """Z u for all u of the face of a neuron, if theta is orthogonal to them up to its last digits."""
-        Z, floats = self.given.Z, np.array([float(x) for x in theta])
+        Z, floats = self.given.network.Z, np.array([float(x) for x in theta])
         size = float(np.linalg.norm(floats) * np.linalg.norm(self.data.floats, axis=1).max())
         found: dict[tuple[int, ...], list[Vector]] = {}
         for _, w in neurons:
@@ -123,14 +123,14 @@ class FreeProver(LogisticProver):
         """The rows at which a neuron is on, of every neuron that is zero at rows without weight only."""
         found = []
         for _, w in neurons:
-            heights = [dot(z, w) for z in self.given.Z]
+            heights = [dot(z, w) for z in self.given.network.Z]
             if all(h or k in idle for k, h in enumerate(heights)):
                 found.append(tuple(Fraction(int(h > 0)) for h in heights))
         return found
 
     def _radius_squared(self, neurons: Neurons, residual: Vector, theta: Vector) -> Fraction:
         """With free biases times the largest |z_k|^4, by which a bias lengthens what is said of other residuals."""
-        longer = max(map(norm_squared, self.given.Z)) ** 2 if self.data.lines.biases else 1
+        longer = max(map(norm_squared, self.given.network.Z)) ** 2 if self.data.lines.biases else 1
         return longer * super()._radius_squared(neurons, residual, theta)
 
     def _base(self, trained: Trained) -> Vector:
@@ -171,11 +171,11 @@ def free_setting(problem: Problem, network: Network, columns: tuple[Vector, ...]
         return None
     if not any(any(seen_part(problem.free, z)) for z in network.Z):  # no direction has a price
         return None
-    given = setting(network.Z, problem.y, biases="biases" in problem.free)
+    given = setting(network, problem.y, biases="biases" in problem.free)
     if len(given.data.basis) > MOST_DIRECTIONS or any(abs(x) >= LONGEST for v in given.data.basis for x in v):
         return None
     data = given.data
     if problem.loss is SQUARES:
         outputs = (scaled_rows([columns[j]])[0][0] for j in first_independent(columns))
         data = replace(data, outputs=tuple(map(tuple, outputs)))
-    return FreeSetting(given.Z, given.y, data, given.frame, problem, columns, task)
+    return FreeSetting(network, given.y, data, given.frame, problem, columns, task)

@@ -86,11 +86,11 @@ class Task(train.Task):
 
     def climb(self, t: Floats, U: Floats) -> tuple[Floats, Floats]:
         """Local maxima of t.(Zu)_+ / |u| from every row of U."""
-        return climb(self.Z, t, U) if self.biases else super().climb(t, U)
+        return climb(self.Z, self.spread(t), U) if self.biases else super().climb(t, U)
 
     def climb_near(self, t: Floats, U: Floats) -> tuple[Floats, Floats]:
         """The same in small steps."""
-        return climb(self.Z, t, U, 80, 1e-3) if self.biases else super().climb_near(t, U)
+        return climb(self.Z, self.spread(t), U, 80, 1e-3) if self.biases else super().climb_near(t, U)
 
 
 def orthonormal(B: Floats) -> Floats:
@@ -141,7 +141,7 @@ def _zeros(heights: Floats, t: Floats) -> Integers:
 def largest(task: Task, rng: np.random.Generator) -> tuple[float, int, Floats]:
     """About the least lambda for which the free terms alone are optimal; the sign and direction that says so."""
     n, d = task.Z.shape
-    r = task.loss(np.zeros(n))[1]
+    r = task.loss(np.zeros(len(task.y)))[1]
     U = np.vstack([rng.standard_normal((STARTS, d)), task.Z[rng.permutation(n)[:STARTS]]])
     U = U[task.sizes(U) > 1e-12]
     found = []

@@ -24,7 +24,7 @@ from relu_cert.path.sharpen import Fixed, exactly_fixed
 from relu_cert.path.tube import dependence, enclose
 from relu_cert.patterns.pattern_set import Bits
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import ClassMap, class_map, frobenius_squared
+from relu_cert.prove.classes import ClassMap, class_map
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.rationals import column, matrix_of, to_fmpq, to_fraction, to_vector
 from relu_cert.recent import recent
@@ -120,7 +120,7 @@ def bounds(problem: Problem, piece: Piece) -> Bounds:
     maps = tuple(class_map(problem, neuron) for neuron in piece.classes)
     R = enclose(problem, piece, maps).R
     if problem.network is not None:
-        g = (frobenius_squared(problem.network.Z),) * len(maps)
+        g = (problem.network.size_squared,) * len(maps)
     else:
         g = tuple(problem.blocks[neuron.block or 0].size_squared for neuron in piece.classes)
     lengths = [sqrt_upper(norm_squared(row), 128) for row in piece.inverse]

@@ -74,7 +74,7 @@ class Training:
 
 def training(problem: Problem) -> Training:
     """The data of a network, prepared."""
-    return Training(setting(problem.relu.Z, problem.y))
+    return Training(setting(problem.relu, problem.y))
 
 
 def trained(floats: Training, lam: float, warm: Solution | None) -> tuple[Solution, list[Face], Floats]:
@@ -249,7 +249,7 @@ def around(
     bits = [coarse_bits(here, one) for here in weights.values()]
     if min(bits) < 8:
         raise Unsettled("lambda is too small for short integers")
-    margin = max(margin_for(data.Z_squared, one, rho**2, b) for b in bits)
+    margin = max(margin_for(data.size_squared, one, rho**2, b) for b in bits)
     found = {}
     for xi, here in weights.items():
         rows = coarse(here, one, margin)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Literal
 
+from relu_cert.bags import EACH, Each
 from relu_cert.exact import Matrix, Vector
 from relu_cert.patterns.pattern_set import PatternSet
 from relu_cert.problem.problem import Block, Gates, Network, Patterned, Problem
@@ -24,9 +25,9 @@ def relu(Z: Matrix, y: Vector, patterns: PatternSet) -> Problem:
     return Problem("relu", y, (), Network(Z, patterns))
 
 
-def unlisted_relu(Z: Matrix, y: Vector) -> Problem:
-    """The same without a list of the patterns: every network of every width."""
-    return Problem("relu", y, (), Network(Z, None))
+def unlisted_relu(Z: Matrix, y: Vector, bags: Each = EACH) -> Problem:
+    """The same without a list of the patterns: every network of every width. Bags of rows are data points."""
+    return Problem("relu", y, (), Network(Z, None, bags))
 
 
 def gated(Z: Matrix, y: Vector, patterns: PatternSet) -> Problem:

@@ -25,6 +25,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import NDArray
 
+from relu_cert.bags import EACH, Each
 from relu_cert.exact import Matrix, Scaled, Vector, norm_squared, scaled_rows
 from relu_cert.patterns.pattern_set import PatternSet, bit_string
 from relu_cert.problem.loss import SQUARES, Loss
@@ -130,13 +131,15 @@ class Gates(Sequence[Block]):
 
 @dataclass(frozen=True, eq=False)
 class Network(_Pickled):
-    """What a ReLU network is built from: the data and all its activation patterns. Equal only to itself.
+    """What a ReLU network is built from: the rows, the bags of rows that are data points, and all activation patterns.
+    Equal only to itself.
 
     `all` is None where the patterns are not listed: then proofs rest on a cover.
     """
 
     Z: Matrix
     all: PatternSet | None
+    bags: Each = EACH
 
     @cached_property
     def integers(self) -> tuple[list[list[int]], int]:
@@ -147,6 +150,22 @@ class Network(_Pickled):
     def matrix(self) -> fmpq_mat:
         """Z for flint."""
         return matrix_of(self.Z)
+
+    @cached_property
+    def _rows(self) -> NDArray[np.object_]:
+        """Z as integers, as an array."""
+        return np.array(self.integers[0], dtype=object).reshape(len(self.Z), -1)
+
+    def block(self, pattern: str) -> fmpq_mat:
+        """P D Z"""
+        on = np.array([bit == "1" for bit in pattern])
+        rows = self.bags.sums(np.where(on[:, None], self._rows, 0))
+        return fmpq_mat(fmpz_mat(rows.tolist())) * fmpq(1, self.integers[1] * self.bags.unit)
+
+    @cached_property
+    def size_squared(self) -> Fraction:
+        """zeta^2 >= |P (Zu)_+|^2 / |u|^2; |Z|_F^2 without bags."""
+        return self.bags.size_squared([norm_squared(z) for z in self.Z])
 
     @property
     def patterns(self) -> PatternSet:

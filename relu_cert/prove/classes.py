@@ -5,9 +5,10 @@ A block b can be active only if |v_b| = lambda for v_b = Proj_{C_b}(X_b'r*) (pro
 Where the projection keeps its face for all residuals of the ball, v_b = P X_b'r* with a rational projector P; blocks
 with the same X P carry the same neuron and form one *class*. Its output is q = X P X'r* = G r*.
 
-For ReLU a class is a sign xi, the rows D where z_k.v > 0 and the kinks T, the hyperplanes with z_c.v = 0 (parallel rows
-are one hyperplane, named by its smallest row). On one hyperplane the rows add up to a function of h = z_c.u with slope
-p_c for h > 0 and l_c for h < 0, concave if p_c <= l_c. For all t = xi r of the ball:
+For ReLU X = P D Z (P = I without bags), and a class is a sign xi, the rows D where z_k.v > 0 and the kinks T, the
+hyperplanes with z_c.v = 0 (parallel rows are one hyperplane, named by its smallest row). On one hyperplane the rows add
+up to a function of h = z_c.u with slope p_c for h > 0 and l_c for h < 0, concave if p_c <= l_c. For all t = xi P'r, r
+in the ball:
 
     v(t) = P_T sum_{k in D} t_k z_k,    z_k.v > 0 on D,    z_k.v < 0 off D and T,
     v(t) = sum_{k in D} t_k z_k + sum_{c in T} mu_c z_c   with   p_c < mu_c < l_c,
@@ -113,12 +114,8 @@ def class_map(problem: Problem, neuron: NeuronClass) -> ClassMap:
 
 
 def _class_map(problem: Problem, neuron: NeuronClass) -> ClassMap:
-    if neuron.block is None:
-        Z = rows_of(problem.relu.Z)
-        zero = [fmpq(0)] * Z.ncols()
-        X = fmpq_mat([row if on == "1" else zero for row, on in zip(Z.tolist(), neuron.pattern or "", strict=True)])
-    else:
-        X = problem.blocks[neuron.block].matrix
+    own = neuron.block is None
+    X = problem.relu.block(neuron.pattern or "") if own else problem.blocks[neuron.block or 0].matrix
     rows = constraints(problem, neuron)
     P = projector([rows[k] for k in neuron.basis], X.ncols())
     if has_biases(problem):
@@ -143,9 +140,9 @@ def bias_row(P: fmpq_mat) -> fmpq_mat:
 
 
 def size_squared(problem: Problem) -> Fraction:
-    """|Z|_F^2; with free biases times the largest |z_k|^4, which bounds what a bias adds."""
-    Z = problem.network.Z if problem.network is not None else ()
-    return frobenius_squared(Z) * (max(map(norm_squared, Z)) ** 2 if has_biases(problem) else 1)
+    """zeta^2; with free biases times the largest |z_k|^4, which bounds what a bias adds."""
+    network = problem.relu
+    return network.size_squared * (max(map(norm_squared, network.Z)) ** 2 if has_biases(problem) else 1)
 
 
 def is_stable(problem: Problem, neuron: NeuronClass, ball: Ball) -> bool:
@@ -233,21 +230,24 @@ def _squares(Z: Matrix) -> list[fmpq]:
 
 def _relu_conditions(problem: Problem, neuron: NeuronClass, S: fmpq_mat) -> Iterator[Condition]:
     Z, planes, one = problem.relu.Z, parallel_classes(problem.relu.Z), class_map(problem, neuron)
-    t, sides, zeta = S if neuron.sign > 0 else -S, dict(neuron.sides), to_fmpq(size_squared(problem))
+    bags, sides, zeta = problem.relu.bags, dict(neuron.sides), to_fmpq(size_squared(problem))
+    s = S if neuron.sign > 0 else -S
+    t = bags.spread_matrix(s)
     bent = {c: moving_slopes(planes[c], t) for c in neuron.kinks}
     squares = {
-        c: [to_fmpq(sum((a * a for a in planes[c].values() if a * side > 0), Fraction(0))) for side in (1, -1)]
+        c: [to_fmpq(bags.moved_squared({k: a for k, a in planes[c].items() if a * side > 0})) for side in (1, -1)]
         for c in neuron.kinks
     }
+    both = {c: to_fmpq(bags.moved_squared({k: abs(a) for k, a in planes[c].items()})) for c in neuron.kinks}
     for c in neuron.idle:
         for slope, squared in zip((-bent[c][0], bent[c][1]), squares[c], strict=True):
             if squared:
                 yield slope.entries(), squared
-    start, stretch = one.X.transpose() * t, Fraction(1)
+    start, stretch = one.X.transpose() * s, Fraction(1)
     projected = one.P * start
     for c, f in zip(loose_kinks(neuron), neuron.fixed, strict=True):
         right, left = bent[c]
-        yield (right - left if sides.get(c) else left - right).entries(), sum(squares[c], fmpq(0))
+        yield (right - left if sides.get(c) else left - right).entries(), both[c]
         start += column(Z[c]) * (left + (right - left) * to_fmpq(f))
         stretch = max(stretch, f, 1 - f)
     zeros = {k for c in neuron.kinks for k in planes[c]}
@@ -261,7 +261,7 @@ def _relu_conditions(problem: Problem, neuron: NeuronClass, S: fmpq_mat) -> Iter
     for c, w, push in zip(neuron.basis, W.tolist(), (W * start).tolist(), strict=True) if neuron.basis else ():
         below, above = (side.entries() for side in bent[c])
         size = sum((x * x for x in w), fmpq(0)) * zeta * to_fmpq(stretch) ** 2
-        moved = 2 * (size + sum(squares[c], fmpq(0)))
+        moved = 2 * (size + both[c])
         if sides.get(c, 0) >= 0:
             yield [-m - a for m, a in zip(push, below, strict=True)], moved
         if sides.get(c, 0) <= 0:

@@ -9,12 +9,14 @@ whether r* is orthogonal to L is decided by the proof.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
+from relu_cert.bags import EACH
 from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.problem import Problem
@@ -41,17 +43,22 @@ def orthogonal_rows(problem: Problem, theta: NDArray[np.float64], seems: float) 
     size = float(np.linalg.norm(theta))
     fitted: list[Vector] = []
     ranges: Matrix = ()
-    rows_of_Z = data_of(problem)
+    rows_of_Z, bags = data_of(problem), EACH if problem.network is None else problem.network.bags
     if rows_of_Z:
+        t, little = bags.spread_floats(theta), seems * size * bags.widest
         for rows in parallel_classes(rows_of_Z).values():
             for together in ([k for k, a in rows.items() if a > 0], [k for k, a in rows.items() if a < 0], [*rows]):
-                if together and abs(sum(abs(float(rows[k])) * theta[k] for k in together)) <= seems * size:
-                    on = set(together)
-                    fitted.append(tuple(abs(rows[k]) if k in on else Fraction(0) for k in range(problem.n)))
+                if together and abs(sum(abs(float(rows[k])) * t[k] for k in together)) <= little:
+                    fitted.append(bags.pooled(_entries({k: abs(rows[k]) for k in together}, len(rows_of_Z))))
         Z = np.array([[float(x) for x in z] for z in rows_of_Z])
-        if np.linalg.norm(Z.T @ theta) <= seems * size * np.linalg.norm(Z):
-            ranges = tuple(zip(*rows_of_Z, strict=True))
-    return tuple(fitted), ranges
+        if np.linalg.norm(Z.T @ t) <= seems * size * np.linalg.norm(bags.pooled_floats(Z)):
+            ranges = tuple(bags.pooled(column) for column in zip(*rows_of_Z, strict=True))
+    return tuple(dict.fromkeys(fitted)), ranges
+
+
+def _entries(entries: Mapping[int, Fraction], n: int) -> Vector:
+    """The vector with these entries, and 0 elsewhere."""
+    return tuple(entries.get(k, Fraction(0)) for k in range(n))
 
 
 def equal_entries(theta: NDArray[np.float64]) -> Matrix:

@@ -58,7 +58,8 @@ def output(problem: Problem, neuron: ExactNeuron) -> fmpq_mat:
         return problem.blocks[neuron.block].matrix * w
     heights = (problem.relu.matrix * w).entries()
     zero, pattern = fmpq(0), neuron.pattern or ""
-    return fmpq_mat([[neuron.sign * x if on == "1" else zero] for x, on in zip(heights, pattern, strict=True)])
+    rows = fmpq_mat([[neuron.sign * x if on == "1" else zero] for x, on in zip(heights, pattern, strict=True)])
+    return problem.relu.bags.pooled_matrix(rows)
 
 
 def primal(problem: Problem, neurons: Sequence[ExactNeuron]) -> Primal:
