@@ -22,6 +22,8 @@ Signs = Floats
 SMOOTH = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 COARSE_SMOOTH = (1e-2, 1e-3, 1e-4)
 STARTS, MOST_STARTS, MOST_HEIGHTS = 200, 10**4, 4 * 10**7  # of local ascent; more, in bounds, where fewer find nothing
+MANY_ROWS, BLOCK = 4096, 256  # from so many rows on, heights are taken in blocks, which stay in the processor's memory,
+FEW_STARTS, HEIGHTS = 40, 500_000  # and there are fewer starts, so many heights of them at a time
 CANDIDATES, MOST_CANDIDATES = 15, 40  # of a sign in a round; more where no cover will find what is missing
 ROUNDS, MOST_ROUNDS = 30, 200
 LITTLE = 1e-6  # a round with most starts that gains no more than this is the last
@@ -128,8 +130,9 @@ def ascend(Z: Floats, t: Floats, U: Floats, steps: int = 60, first: float = 1.0)
     best, at, gradient = np.full(len(U), -np.inf), U.copy(), np.zeros_like(U)
     step = np.full(len(U), first)
     tZ = t[:, None] * Z
+    blocks = [slice(k, k + BLOCK) for k in range(0, len(Z), BLOCK)] if len(Z) > MANY_ROWS else [slice(None)]
     for _ in range(steps):
-        slope = (U @ Z.T > 0.0) @ tZ
+        slope = sum(((U @ Z[block].T > 0.0) @ tZ[block] for block in blocks), np.zeros_like(U))
         value = np.einsum("ij,ij->i", slope, U)  # t.(Zu)_+
         better = value > best
         at[better], best[better] = U[better], value[better]
@@ -140,9 +143,15 @@ def ascend(Z: Floats, t: Floats, U: Floats, steps: int = 60, first: float = 1.0)
     return at, best
 
 
+def starts_for(rows: int) -> int:
+    """From how many directions local ascents start."""
+    return STARTS if rows <= MANY_ROWS else max(FEW_STARTS, min(STARTS, HEIGHTS // rows))
+
+
 def largest(Z: Floats, t: Floats, rng: np.random.Generator) -> tuple[float, Floats]:
     """About max of t.(Zu)_+ over unit u, and where."""
-    U = np.vstack([rng.standard_normal((STARTS, Z.shape[1])), Z[:200], -Z[:200]])
+    starts = starts_for(len(Z))
+    U = np.vstack([rng.standard_normal((starts, Z.shape[1])), Z[:starts], -Z[:starts]])
     at, best = ascend(Z, t, U[np.linalg.norm(U, axis=1) > 1e-12])
     i = int(best.argmax())
     return float(best[i]), at[i]
@@ -385,7 +394,7 @@ def _violators(
     found, signs, worst = [], [], 0.0
     for sign in (1.0, -1.0):
         n, d = task.Z.shape
-        rows = (sign * task.spread(r)[:, None] * task.Z)[rng.permutation(n)[:100]]
+        rows = (sign * task.spread(r)[:, None] * task.Z)[rng.permutation(n)[: starts_for(n) // 2]]
         own = V[xi == sign] / task.sizes(V[xi == sign])[:, None]
         near = own[rng.integers(len(own), size=starts // 2)] if len(own) else own
         near = near + 0.3 / np.sqrt(d) * rng.standard_normal(near.shape)
@@ -420,9 +429,10 @@ def train(
     d = task.Z.shape[1]
     V = np.zeros((0, d)) if V is None else V
     xi = np.zeros(0) if xi is None else xi
-    starts, last = STARTS, np.inf
+    few = starts_for(len(task.Z))
+    starts, last = few, np.inf
     candidates = MOST_CANDIDATES if thorough else CANDIDATES
-    most = max(STARTS, min(MOST_STARTS, MOST_HEIGHTS // task.Z.size) // task.dear) if thorough else STARTS
+    most = max(few, min(MOST_STARTS, MOST_HEIGHTS // task.Z.size) // task.dear) if thorough else few
     for _ in range(MOST_ROUNDS if thorough else ROUNDS):
         value, r = objective(task, V, xi)
         told(len(V), value)
