@@ -82,6 +82,9 @@ def certify(
     lambda_ratio: Number | None = None,
     model: Literal["relu", "gated"] = "relu",
     bias: bool = False,
+    conv: str | None = None,
+    bags: Any = None,
+    pool: str | None = None,
     gap: Number = DEFAULT_GAP,
     interval: tuple[Number, Number] | None = None,
     noise: Number | None = None,
@@ -114,6 +117,11 @@ def certify(
     `lambda_ratio`  its ratio to lambda_max, the least lambda with the zero network (1/10 if neither is given)
     `model`         "relu" or "gated"
     `bias`          append a column of ones to Z
+    `conv`          Z is n signals or images (n x l, n x c x l, n x c x h x w), and neurons are filters that slide over
+                    them: "1d:K", "2d:HxW:KxL", with ":stride=S", ":channels=C", ":padding=Q"; of images "KxL" will do
+    `bags`          a label for each row of Z: rows with the same one are one data point, a set; or let Z be a list of
+                    tables, the sets
+    `pool`          "mean" (by default) or "sum": how the outputs at windows, or rows of a set, are pooled
     `gap`           the relative duality gap that the claim "optimal" asks for
     `interval`      (lo, hi): also prove the path for lo <= lambda <= hi (the claim "continuous")
     `noise`         the noise of the targets: derivatives with SURE (the claim "sensitivity")
@@ -156,6 +164,14 @@ def certify(
     >>> print(some.claims["optimal"].verdict, some.network.width, some.distance.lower > 0)
     PROVED 1 True
 
+    A filter of two entries that slides over signals, its outputs averaged; and sets of numbers, their outputs added:
+
+    >>> found = certify([[0, 0, 1, 3], [2, 0, 0, 0], [1, 1, 0, 2]], [2, 0, 1], "1/10", conv="1d:2")
+    >>> print(found.claims["optimal"].verdict, len(found.network.neurons))
+    PROVED 1
+    >>> print(certify([[[1], [2]], [[-1]]], [3, 1], "1/10", pool="sum").claims["optimal"].verdict)
+    PROVED
+
     An elastic penalty, and the logistic loss:
 
     >>> round(float(certify([[1], [-1]], [2, 0], 1, l2=1).value.upper), 9)
@@ -168,7 +184,8 @@ def certify(
     bounds = _limits(seconds, jobs, dask, state)
     if model not in ("relu", "gated"):
         raise UsageError(f"model is 'relu' or 'gated', not {model!r}.")
-    data, raw = dataset_from_arrays(Z, y, bias=bias or "biases" in read_free(free), names=names, target=target)
+    ones = bias or "biases" in read_free(free)
+    data, raw = dataset_from_arrays(Z, y, bias=ones, names=names, target=target, conv=conv, bags=bags, pool=pool)
     which = variant(data.Z, patterns, seed, gates, l2, loss, free, in_python)
     with Progress(quiet=not progress) as stages:
         report = checked(asked, data, model, which, stages, bounds, listed=listed, max_patterns=max_patterns)

@@ -306,6 +306,18 @@ def _data(command: argparse.ArgumentParser, what: str = "a CSV file, plain or .g
     data.add_argument("--target", metavar="NAME|INDEX", help="the column to predict (default: the last one)")
     data.add_argument("--bias", action="store_true", default=None, help="append a column of ones")
     data.add_argument(
+        "--conv",
+        metavar="RULE",
+        help="each row is a signal or an image, channels first, and a neuron is a filter that slides over it: 1d:K or "
+        "2d:HxW:KxL, with :stride=S, :channels=C, :padding=Q",
+    )
+    data.add_argument(
+        "--bags", metavar="NAME|INDEX", help="a column whose texts name sets: rows with the same one are one data point"
+    )
+    data.add_argument(
+        "--pool", choices=("mean", "sum"), help="how outputs at windows, or rows of a set, are pooled (default: mean)"
+    )
+    data.add_argument(
         "--numbers",
         choices=("decimal", "binary64"),
         help="read 0.1 as 1/10 (decimal, the default) or as the nearest double",

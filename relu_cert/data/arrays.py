@@ -25,17 +25,44 @@ from relu_cert.data.dataset import Dataset
 from relu_cert.data.messages import shown
 from relu_cert.data.numbers import NumberError, is_value, parse_number
 from relu_cert.data.read import read_csv_bytes
+from relu_cert.data.windows import read_windows
 from relu_cert.errors import DataError
 from relu_cert.exact import Matrix, Vector, rational
 
 
 def dataset_from_arrays(
-    Z: Any, y: Any, *, bias: bool = False, names: Sequence[str] | None = None, target: str = "y", name: str = "data.csv"
+    Z: Any,
+    y: Any,
+    *,
+    bias: bool = False,
+    names: Sequence[str] | None = None,
+    target: str = "y",
+    name: str = "data.csv",
+    conv: str | None = None,
+    bags: Any = None,
+    pool: str | None = None,
 ) -> tuple[Dataset, bytes]:
     """The data set of a table Z (n x d) and targets y (n), and the bytes of its canonical CSV file.
 
     `names` are the names of the features: those of a data frame, or x0, x1, ..., unless they are given.
+    `conv`: Z is n signals or images (n x l, n x c x l, n x c x h x w), of which windows are taken. `bags`: a label for
+    each row of Z, equal for the rows of one bag (y has one target for each row); without labels Z may be a list of n
+    tables, the bags (y has one target for each).
     """
+    if conv is not None:
+        flat, rule = _images(Z, conv)
+        return _read(flat, y, bias, names, target, name, conv=rule, pool=pool)
+    if bags is None and _is_list_of_tables(Z):
+        Z, y, bags = _long(Z, y)
+    if bags is not None:
+        return _labelled(Z, y, bags, bias, names, target, name, pool)
+    return _read(Z, y, bias, names, target, name, pool=pool)
+
+
+def _read(
+    Z: Any, y: Any, bias: bool, names: Sequence[str] | None, target: str, name: str, **unfolded: str | None
+) -> tuple[Dataset, bytes]:
+    """The data set of a table, through its canonical CSV file."""
     rows, targets = exact_matrix(Z, "Z"), exact_vector(y, "y")
     if len(rows) != len(targets):
         raise DataError(f"Z has {len(rows)} rows and y has {len(targets)} entries; they must be as many.")
@@ -44,7 +71,74 @@ def dataset_from_arrays(
     if not rows[0]:
         raise DataError("Z has no columns; give at least one feature.")
     raw = canonical_csv(rows, targets, _feature_names(Z, len(rows[0]), names), target)
-    return read_csv_bytes(raw, name, bias=bias), raw
+    return read_csv_bytes(raw, name, bias=bias, **unfolded), raw
+
+
+def _images(Z: Any, conv: str) -> tuple[Any, str]:
+    """Signals or images as rows, and the whole rule; of images the rule may leave out what their shape says."""
+    array = _entries(Z, "Z")
+    if array.ndim not in (2, 3, 4):
+        raise DataError(
+            f"Z has {array.ndim} dimensions; conv takes signals (n x l, n x c x l) or images (n x c x h x w)."
+        )
+    flat = array.reshape(len(array), -1)
+    if array.ndim == 2:
+        return flat, conv
+    told = conv if conv[:3] in ("1d:", "2d:") else _whole_rule(conv, array.shape[1:])
+    rule = read_windows(told)
+    if (rule.channels, *rule.sizes(flat.shape[1])) != array.shape[1:]:
+        raise DataError(f"Z has shape {array.shape}, which is not that of conv={told!r}.")
+    return flat, told
+
+
+def _whole_rule(conv: str, shape: tuple[int, ...]) -> str:
+    """The rule of "K" or "KxL" with its options for arrays of a shape (channels, sizes)."""
+    kernel, *options = conv.split(":")
+    head = f"1d:{kernel}" if len(shape) == 2 else f"2d:{shape[1]}x{shape[2]}:{kernel}"
+    return ":".join([head, *options, *([f"channels={shape[0]}"] if shape[0] > 1 else [])])
+
+
+def _is_list_of_tables(Z: Any) -> bool:
+    """Whether Z is a list of tables, and no table."""
+    return isinstance(Z, list | tuple) and bool(Z) and all(np.ndim(_entries(one, "Z")) == 2 for one in Z)
+
+
+def _long(tables: Sequence[Any], y: Any) -> tuple[Matrix, Vector, list[int]]:
+    """The rows of all tables, with the target of their table and its number."""
+    targets = exact_vector(y, "y")
+    if len(targets) != len(tables):
+        raise DataError(f"Z has {len(tables)} bags and y has {len(targets)} entries; they must be as many.")
+    exact = [exact_matrix(table, f"Z[{i}]") for i, table in enumerate(tables)]
+    for i, table in enumerate(exact):
+        if not table:
+            raise DataError(f"Z[{i}] is an empty bag; a bag has at least one row.")
+        if len(table[0]) != len(exact[0][0]):
+            raise DataError(
+                f"Z[{i}] has {len(table[0])} columns and Z[0] has {len(exact[0][0])}; they must be as many."
+            )
+    labels = [i for i, table in enumerate(exact) for _ in table]
+    return tuple(row for table in exact for row in table), tuple(targets[i] for i in labels), labels
+
+
+def _labelled(
+    Z: Any, y: Any, bags: Any, bias: bool, names: Sequence[str] | None, target: str, name: str, pool: str | None
+) -> tuple[Dataset, bytes]:
+    """The data set of rows with the labels of their bags; the first column of its file has these."""
+    rows, targets, labels = exact_matrix(Z, "Z"), exact_vector(y, "y"), [str(x).strip() for x in bags]
+    if not len(rows) == len(targets) == len(labels):
+        raise DataError(
+            f"Z has {len(rows)} rows, y {len(targets)} entries and bags {len(labels)} labels; they must be as many."
+        )
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    features = [_printable(text) for text in _feature_names(Z, len(rows[0]) if rows else 0, names)]
+    header = ["bag", *(f"x{text}" if text in ("bag", "") or is_value(text) else text for text in features)]
+    writer.writerow([*header, _printable(target)])
+    writer.writerows(
+        [label, *map(rational, row), rational(t)] for label, row, t in zip(labels, rows, targets, strict=True)
+    )
+    raw = stream.getvalue().encode()
+    return read_csv_bytes(raw, name, bias=bias, bags="0", pool=pool), raw
 
 
 def canonical_csv(Z: Matrix, y: Vector, names: Sequence[str], target: str) -> bytes:

@@ -74,7 +74,8 @@ def read_csv_bytes(
     windows, pooling = None if conv is None else read_windows(conv), read_pool(pool)
     text = decode(raw, name)
     try:
-        table = read_table(text, separator, file_name(name))
+        apart = int(str(bags)) if bags is not None and _INDEX.fullmatch(str(bags).strip()) else None
+        table = read_table(text, separator, file_name(name), apart)
         chosen = _target(table, target, file_name(name))
         label = None if bags is None else _bag_column(table, bags, chosen, file_name(name))
         Z, y = _split(table, chosen, label, numbers, bias, file_name(name))
@@ -116,7 +117,8 @@ def read_csv_bytes(
 
 def _bag_column(table: Table, bags: str | int, target: int, name: str) -> int:
     """The column of the names of the bags."""
-    found = _target(table, bags, name, "bags")
+    index = _INDEX.fullmatch(str(bags).strip())
+    found = _target(table, int(index[0]) if index else bags, name, "bags")
     if found == target:
         column = table.place(found)
         raise DataError(f"{name}: {column} cannot be both the target and the names of the bags; choose --target.")
@@ -124,9 +126,10 @@ def _bag_column(table: Table, bags: str | int, target: int, name: str) -> int:
 
 
 def _said(table: Table, column: int) -> str:
-    """A column as it is found again: by its name, or by its index where that is not its own."""
-    names = table.names or ()
-    return names[column] if names and names[column] and names.count(names[column]) == 1 else str(column)
+    """A column as it is found again: by its name, or by its index where that is not its own, or a number."""
+    names = table.names or ("",) * table.width
+    own = names[column] and names.count(names[column]) == 1 and not _INDEX.fullmatch(names[column])
+    return names[column] if own else str(column)
 
 
 def _bags(table: Table, label: int, y: Vector, name: str) -> tuple[NDArray[np.int64], Vector]:

@@ -47,10 +47,11 @@ def delimiter_character(delimiter: str | None) -> str:
     return character
 
 
-def read_table(text: str, delimiter: str, name: str) -> Table:
+def read_table(text: str, delimiter: str, name: str, apart: int | None = None) -> Table:
     """The table of a CSV text (quotes as in Python's csv, strictly). The name is for messages.
 
-    The first record holds names iff one of its fields, not empty, does not stand for a value. Blank lines at the
+    The first record holds names iff one of its fields, not empty, does not stand for a value; the column `apart` has
+    texts in all records, and does not count. Blank lines at the
     end are ignored; elsewhere they are refused, as are records of different widths and an empty file.
     """
     records: list[Record] = []
@@ -69,7 +70,8 @@ def read_table(text: str, delimiter: str, name: str) -> Table:
     if not records:
         raise DataError(f"{name}: the file is empty; expected rows of numbers.")
     first = records[0].fields
-    header = any(field != "" and not is_value(field) for field in first)
+    texts = None if apart is None or not -len(first) <= apart < len(first) else apart % len(first)
+    header = any(field != "" and not is_value(field) for j, field in enumerate(first) if j != texts)
     return Table(first if header else None, tuple(records[header:]), len(first))
 
 

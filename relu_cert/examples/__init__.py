@@ -28,6 +28,7 @@ class Example:
     lam: Fraction
     bias: bool = False
     model: Model = "relu"
+    conv: str | None = None
 
 
 _EXAMPLES = (
