@@ -60,7 +60,14 @@ def dataset_from_arrays(
 
 
 def _read(
-    Z: Any, y: Any, bias: bool, names: Sequence[str] | None, target: str, name: str, **unfolded: str | None
+    Z: Any,
+    y: Any,
+    bias: bool,
+    names: Sequence[str] | None,
+    target: str,
+    name: str,
+    conv: str | None = None,
+    pool: str | None = None,
 ) -> tuple[Dataset, bytes]:
     """The data set of a table, through its canonical CSV file."""
     rows, targets = exact_matrix(Z, "Z"), exact_vector(y, "y")
@@ -71,7 +78,7 @@ def _read(
     if not rows[0]:
         raise DataError("Z has no columns; give at least one feature.")
     raw = canonical_csv(rows, targets, _feature_names(Z, len(rows[0]), names), target)
-    return read_csv_bytes(raw, name, bias=bias, **unfolded), raw
+    return read_csv_bytes(raw, name, bias=bias, conv=conv, pool=pool), raw
 
 
 def _images(Z: Any, conv: str) -> tuple[Any, str]:

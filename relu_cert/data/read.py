@@ -45,10 +45,17 @@ def read_csv(
     `bags`       a column: rows with the same text there are one data point; it is no feature.
     `pool`       "mean" (by default) or "sum" of the outputs of the rows of a data point.
     """
-    raw = read_bytes(path)
-    name = os.fspath(path)
-    given = {"numbers": numbers, "target": target, "bias": bias, "delimiter": delimiter}
-    return read_csv_bytes(raw, name, **given, conv=conv, bags=bags, pool=pool)  # type: ignore[arg-type]
+    return read_csv_bytes(
+        read_bytes(path),
+        os.fspath(path),
+        numbers=numbers,
+        target=target,
+        bias=bias,
+        delimiter=delimiter,
+        conv=conv,
+        bags=bags,
+        pool=pool,
+    )
 
 
 def read_csv_bytes(
