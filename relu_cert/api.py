@@ -164,14 +164,6 @@ def certify(
     >>> print(some.claims["optimal"].verdict, some.network.width, some.distance.lower > 0)
     PROVED 1 True
 
-    A filter of two entries that slides over signals, its outputs averaged; and sets of numbers, their outputs added:
-
-    >>> found = certify([[0, 0, 1, 3], [2, 0, 0, 0], [1, 1, 0, 2]], [2, 0, 1], "1/10", conv="1d:2")
-    >>> print(found.claims["optimal"].verdict, len(found.network.neurons))
-    PROVED 1
-    >>> print(certify([[[1], [2]], [[-1]]], [3, 1], "1/10", pool="sum").claims["optimal"].verdict)
-    PROVED
-
     An elastic penalty, and the logistic loss:
 
     >>> round(float(certify([[1], [-1]], [2, 0], 1, l2=1).value.upper), 9)

@@ -188,6 +188,8 @@ def find_facts(
         raise UsageError(f"the gap must be less than 1, not {gap}: every network is optimal up to a relative gap of 1.")
     if interval is not None and not problem.plain:
         raise UsageError("the path (--interval, continuous) is for least squares without --l2.")
+    if interval is not None and problem.network is not None and problem.network.bags is not EACH:
+        raise UsageError("the path (--interval, continuous) is not offered with --conv or --bags.")
     facts = optimum(problem, choice, gap, stages, limits)
     if not problem.plain:
         return facts

@@ -67,6 +67,13 @@ def network_variant(
 ) -> Problem:
     """The problem of a network in that variant. Not `listed`: the patterns need not be, where a cover will do."""
     gates = variant.gates
+    for given, option in (
+        (gates is not None, "--patterns (and --gates)"),
+        (variant.delta, "--l2"),
+        (variant.free, "--free"),
+    ):
+        if given:
+            data.require_single_rows(option)
     if variant.free:
         if model != "relu" or gates is not None or variant.delta:
             raise UsageError("--free is for ReLU networks over all patterns and without --l2.")

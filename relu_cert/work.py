@@ -74,6 +74,8 @@ def follow(
 ) -> PathReport:
     """The path between two parts of lambda_max; without `enclose` no breakpoints are enclosed. `drafted` is told what
     floats say, before the proof."""
+    if data is not None:
+        data.require_single_rows("path")
     with stages.stage("lambda_max"):
         floats = prepared(problem)
         if isinstance(floats, Training):
@@ -141,6 +143,7 @@ def examined(
     limits: Limits = NO_LIMITS,
 ) -> NetworkReport:
     """What a trained network is worth; `own`: also over its own patterns."""
+    data.require_single_rows("network")
     free = conversion.free
     network = fold(trained, data.d, ones=data.source.bias, output_bias=output_bias, free=free)
     choice = LambdaChoice(value=conversion.lam)
@@ -178,6 +181,7 @@ def pruned(
     limits: Limits = NO_LIMITS,
 ) -> Pruning:
     """The way down from a trained network, or from the optimal one; with `every`, by the other strategies, too."""
+    data.require_single_rows("prune")
     value, constant = None, False
     if trained is not None:
         start = convex_form(fold(trained, data.d, ones=data.source.bias, output_bias=output_bias))
@@ -214,6 +218,7 @@ def compared(
     limits: Limits = NO_LIMITS,
 ) -> Exploration:
     """Optimal networks that differ off the training data: the shortest, an extreme one, the best on other data."""
+    data.require_single_rows("explore")
     problem = network_problem(data, model, stages, max_patterns, listed=False)
     facts = find_facts(problem, choice, DEFAULT_GAP, stages, limits=limits)
     with stages.stage("explore"):

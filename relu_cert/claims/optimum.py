@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relu_cert.bags import EACH
 from relu_cert.claims.claim import VARIANTS, Answer, claim, proved, undecided
 from relu_cert.exact import sqrt_upper
 from relu_cert.problem.loss import LOGISTIC
@@ -11,6 +12,8 @@ from relu_cert.report.text import about, at_most, count, percent_at_most
 
 
 def _not_all_patterns(problem: Problem) -> str:
+    if problem.network is not None and problem.network.bags is not EACH:
+        return "with --conv or --bags patterns are not listed"
     return "" if problem.listed is not None or problem.unlisted else "it is about networks over all patterns"
 
 

@@ -63,6 +63,7 @@ def read_data(options: argparse.Namespace, example: examples.Example | None) -> 
 
 def lasso_of(options: argparse.Namespace, data: Dataset) -> Lasso:
     """The group lasso of the columns of a data set."""
+    data.require_single_rows("--groups")
     groups = options.groups or "1"
     return lasso(
         data.Z,

@@ -20,6 +20,7 @@ def run(options: argparse.Namespace) -> int:
     example = chosen_example(options)
     decide(options, {"the data": input_path(options, example)}, {"--out": options.out})
     data = read_data(options, example)
+    data.require_single_rows("patterns")
     prediction = predict(data.Z)
     early = not options.json and prediction.bound > MANY  # they take a while: what is known is told at once
     if early:

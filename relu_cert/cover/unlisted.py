@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from relu_cert.bags import EACH
 from relu_cert.clock import Until
 from relu_cert.cover.build import Exhausted
 from relu_cert.cover.engine import Floats
@@ -69,7 +70,9 @@ class _Asked:
         return facts_of(self.problem, lam, top, point, dual, self.gap)
 
     def leaders(self, lam: Fraction, neurons: Sequence[tuple[int, Vector]]) -> Leaders | None:
-        """The leaders' bound, in the time that is left."""
+        """The leaders' bound, in the time that is left; None where rows are in bags."""
+        if self.network.bags is not EACH:
+            return None
         from relu_cert.leaders.find import Neuron, find_leaders
 
         def told(found: Leaders) -> None:

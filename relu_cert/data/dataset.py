@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from relu_cert.bags import EACH, Each
+from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.written import OPTIONAL, UNWRITTEN
 
@@ -51,6 +52,11 @@ class Dataset:
     def n(self) -> int:
         """The number of data points."""
         return len(self.y)
+
+    def require_single_rows(self, what: str) -> None:
+        """UsageError where rows are in bags, which `what` does not know."""
+        if self.bags is not EACH:
+            raise UsageError(f"{what} is not offered with --conv or --bags.")
 
     @property
     def d(self) -> int:

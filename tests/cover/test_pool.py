@@ -18,6 +18,7 @@ from relu_cert.cover.lines import coarse, row_space, side_of, weights_of
 from relu_cert.cover.optimum import Setting, about_lambda_max, setting
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
 from relu_cert.cover.ties import engine_ties
+from relu_cert.problem.problem import Network
 
 F = Fraction
 
@@ -26,7 +27,7 @@ def given(d: int = 3) -> Setting:
     """Thirty points, in three dimensions if nothing else is said."""
     rng = np.random.default_rng(5)
     Z = tuple(tuple(F(int(x), 100) for x in row) for row in rng.integers(-300, 300, (30, d)))
-    return setting(Z, tuple(F(int(x)) for x in rng.integers(-3, 4, 30)))
+    return setting(Network(Z, None), tuple(F(int(x)) for x in rng.integers(-3, 4, 30)))
 
 
 def above(one: Setting) -> Fraction:
