@@ -8,7 +8,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TOOLS = ("properties/exact", "properties/strategies", "properties/model.py", "properties/run.py")
-CERTIFIER = ("properties/exact", "properties/strategies", "properties/soundness", "relu_cert", "verify")
+CERTIFIER = (
+    "properties/exact",
+    "properties/strategies",
+    "properties/soundness",
+    "properties/symbolic",
+    "relu_cert",
+    "verify",
+)
 
 
 @cache

@@ -14,7 +14,8 @@ FAILS = "fails"  # the claim is known to be false
 NUMBERS = "numbers"  # what the claim says is known is known exactly, and compared
 RELATED = "related"  # the answer to another problem, of which the theory says how the two are related
 OPINION = "opinion"  # floats, or bounds by other means
-AGAINST = (HOLDS, FAILS, NUMBERS, RELATED, OPINION)
+SYMPY = "sympy"  # the paper's definitions in sympy, which decided it
+AGAINST = (HOLDS, FAILS, NUMBERS, RELATED, OPINION, SYMPY)
 PROBLEMS = ("relu", "gated", "direct", "relu-some", "gated-some", "elastic", "logistic")
 
 Held = dict[str, str]

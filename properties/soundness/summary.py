@@ -14,11 +14,11 @@ from rich.text import Text
 
 from properties.campaign import Result
 from properties.campaign import print_summary as print_statements
-from properties.soundness.held import AGAINST, FAILS, HOLDS, PROBLEMS, read
+from properties.soundness.held import AGAINST, FAILS, HOLDS, PROBLEMS, SYMPY, read
 
 STATE = ".relu_cert_soundness"
 VERDICTS = ("PROVED", "REFUTED", "UNDECIDED")
-LETTERS = dict(zip(AGAINST, "TFNRO", strict=True))  # true, false, numbers, related, opinion
+LETTERS = dict(zip(AGAINST, "TFNROS", strict=True))  # true, false, numbers, related, opinion, sympy
 
 Coverage = dict[str, dict[str, dict[str, dict[str, int]]]]
 
@@ -61,10 +61,28 @@ def blind(found: Coverage, claims: dict[str, dict[str, int]]) -> dict[str, list[
     return out
 
 
+def judged_by_sympy(result: Result) -> dict[str, tuple[int, int]]:
+    """claim -> decided verdicts that sympy confirmed, and all decided ones of the statement that asks it."""
+    out: dict[str, tuple[int, int]] = {}
+    for line in result.lines:
+        if line.label != "soundness: symbolic":
+            continue
+        for note, count in line.notes.items():
+            noted = read(note)
+            claim, _, verdict = note.rpartition(" ")
+            judged, decided = out.get(noted.claim if noted else claim, (0, 0))
+            if noted is not None and noted.against == SYMPY:
+                out[noted.claim] = (judged + count, decided)
+            elif noted is None and verdict != "UNDECIDED":
+                out[claim] = (judged, decided + count)
+    return out
+
+
 def as_json(result: Result) -> dict[str, Any]:
     """The summary as a JSON object."""
     claims, found = tally(result), coverage(result)
-    return asdict(result) | {"verdicts": claims, "coverage": found, "blind": blind(found, claims)}
+    more = {"verdicts": claims, "coverage": found, "blind": blind(found, claims), "sympy": judged_by_sympy(result)}
+    return asdict(result) | more
 
 
 def print_summary(result: Result, console: Console) -> None:
@@ -96,8 +114,10 @@ def print_coverage(result: Result, console: Console) -> None:
         kinds.add_row(claim, *(_letters(known, problem) for problem in PROBLEMS))
     console.print(counts)
     console.print(kinds)
-    words = "T known to be true, F known to be false, N numbers known, R related answer, O another opinion"
+    words = "T known to be true, F known to be false, N numbers known, R related answer, O another opinion, S sympy"
     console.print(Text(f"Decided (undecided) while held against that; below: {words}; -s over some patterns."))
+    for claim, (judged, decided) in judged_by_sympy(result).items():
+        console.print(Text(f"{claim}: sympy confirmed {judged:,} of {decided:,} decided verdicts."))
     for claim, verdicts in blind(found, claims).items():
         console.print(Text(f"{claim}: nothing could have contradicted {' and '.join(verdicts)}."))
 

@@ -6,15 +6,22 @@ import copy
 import json
 import subprocess
 import sys
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from properties.model import Answer
+from properties.soundness import symbolic
+from properties.soundness.case import NetworkCase
+from properties.soundness.symbolic import Question, check_symbolic
 from properties.symbolic.command import main
 from properties.symbolic.judge import Status, judge
 from properties.symbolic.reader import Certificate, OtherDataError, compare, read_certificate, too_large
 from relu_cert import certify, certify_group_lasso, examples
+from relu_cert.claims import Verdict
 from relu_cert.cli import main as relu_cert
 from relu_cert.results.check import Certified
 
@@ -177,3 +184,28 @@ def test_nothing_of_the_producer_the_checker_or_flint_is_loaded(tmp_path: Path, 
     )
     ran = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines()[-1] == "python []"
+
+
+def test_a_wrong_verdict_of_the_certifier_fails_the_statement(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`soundness: symbolic` fails where the certifier says PROVED to what the definitions refute, and counts what they
+    confirm."""
+    case = NetworkCase("relu", *planted_twins(), Fraction(5))
+    fine = check_symbolic(Question(case))
+    assert fine.answer is Answer.HOLDS
+    assert "p-unique REFUTED sympy relu" in fine.notes and "optimal PROVED sympy relu" in fine.notes
+    honest = symbolic.ask
+
+    def wrong(*given: Any, **more: Any) -> Any:
+        answer = honest(*given, **more)
+        turned = (replace(r, verdict=Verdict.PROVED) if r.claim == "p-unique" else r for r in answer.results)
+        return replace(answer, results=tuple(turned))
+
+    monkeypatch.setattr(symbolic, "ask", wrong)
+    told = check_symbolic(Question(case))
+    assert told.answer is Answer.FAILS and "p-unique is PROVED" in told.why
+
+
+def planted_twins() -> tuple[Any, Any]:
+    """Z and y of the twins."""
+    Z = tuple(tuple(map(Fraction, row)) for row in ([3, 0], [-3, 0], [0, 4], [0, -4]))
+    return Z, tuple(map(Fraction, (10, 10, 17, 17)))
