@@ -1,5 +1,5 @@
-"""python -m verify FILE [--data RAW] [--network NET] [--expect KEY=VALUE]... [--proved] [--theorem FILE.v] [--quiet]
-[-v] [--json] [--max-bytes N] [--max-seconds N] [--max-memory MB]
+"""python -m verify FILE [--data RAW] [--network NET | --solution W] [--expect KEY=VALUE]... [--proved]
+[--theorem FILE.v] [--quiet] [-v] [--json] [--max-bytes N] [--max-seconds N] [--max-memory MB]
 python -m verify --trusted CLAIM | all
 
 Exit codes: 0 accepted, 1 rejected, 2 declined, 64 usage, 65 the data cannot be read, 70 an error of the checker or of
@@ -36,7 +36,20 @@ MAX_MEGABYTES = 4096
 ERROR, INTERRUPTED = 70, 130
 NOTHING = "nothing is said about the certificate"
 DATA = ("data", "sha256", "kind", "numbers", "bias", "target", "delimiter", "header", "n", "d")
-NUMBERS = ("lambda", "delta", "gap", "lo", "hi", "jump-lo", "jump-hi", "network-value", "network-gap")
+NUMBERS = (
+    "lambda",
+    "delta",
+    "gap",
+    "lo",
+    "hi",
+    "jump-lo",
+    "jump-hi",
+    "network-value",
+    "network-gap",
+    "solution-extra",
+    "solution-gap",
+)
+GIVEN = ("network", "solution")
 EXPECT = """reject a certificate that states something else: lambda, model, gap, sha256, patterns, claim=NAME,
 claim=NAME:REFUTED, and every other key of the statement that --json prints"""
 LONGEST = 400  # characters of one value of the statement
@@ -70,6 +83,9 @@ def parser() -> Parser:
     p.add_argument("file", metavar="FILE", help="the certificate")
     p.add_argument("--data", metavar="RAW", help="the raw data: hashed, read again and compared, number by number")
     p.add_argument("--network", metavar="NET", help="the network's file, .json or .npz: hashed, its weights compared")
+    p.add_argument(
+        "--solution", metavar="W", dest="network", help="the file of given coefficients: hashed and compared"
+    )
     p.add_argument("--expect", metavar="KEY=VALUE", action="append", default=[], help=EXPECT)
     p.add_argument("--trusted", metavar="CLAIM", action=Trusted, help="print what a verdict rests on (all: a table)")
     p.add_argument("--proved", action="store_true", help="ask the proved checker, too (verify/rocq), for both bounds")
@@ -189,11 +205,12 @@ def grouped(statement: dict[str, str]) -> dict[str, list[str]]:
     """The statement in few lines: the data, the problem, and the network that was given."""
     groups: dict[str, list[str]] = {}
     for key, value in statement.items():
-        name = "data" if key in DATA else "network" if key.startswith("network") else "problem"
+        given = next((one for one in GIVEN if key.startswith(one)), "problem")
+        name = "data" if key in DATA else given
         text = ascii(value)[1:-1] if len(value) <= LONGEST else f"{value[:LONGEST]!a}... ({len(value)} characters)"
-        text += " (not compared)" * (key == "network-origin")
+        text += " (not compared)" * (key in ("network-origin", "solution-data", "solution-extra"))
         shown = {"true": key, "false": f"no {key}"}.get(value, f"{key} {text}")
-        groups.setdefault(name, []).append(text if key in ("data", "network", "refuted") else shown)
+        groups.setdefault(name, []).append(text if key in ("data", *GIVEN, "refuted") else shown)
     return groups
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # for the reader of types alone: to know the name of a fact i
     from verify.rules.path import Path
     from verify.rules.polytope import Polytope
     from verify.rules.primal import Primal
+    from verify.rules.solution import Solution
     from verify.rules.value import Dual, Value
     from verify.shortest import Shortest
     from verify.solutions import OptimalSet
@@ -54,6 +55,7 @@ JUMP: Fact[Jump] = Fact("jump")
 CURVE: Fact[Curve] = Fact("curve")
 ONE_NEURON: Fact[OneNeuron] = Fact("one_neuron")
 NETWORK: Fact[Network] = Fact("network")
+SOLUTION: Fact[Solution] = Fact("solution")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ CHOSEN = {
     **{f"network-{key}": ("facts", "network", "file", key) for key in ("sha256", "origin")},
     **{f"network-{key}": ("facts", "network", "penalty", key) for key in ("convention", "value", "batch")},
     "network-gap": ("facts", "network", "gap"),
+    **{f"solution-{key}": ("facts", "solution", "file", key) for key in ("sha256", "data")},
+    **{f"solution-{key}": ("facts", "solution", key) for key in ("extra", "gap")},
 }
 
 
@@ -34,4 +36,7 @@ def statement(report: Report, data: bool, network: bool) -> dict[str, str]:
             said[key] = ",".join(map(str, value)) if isinstance(value, list) else str(value)
     if "network-sha256" in said:
         said["network"] = "compared" if network else "not compared, the weights are the certificate's own (--network)"
+    if "solution-sha256" in said:
+        own = "not compared, the coefficients are the certificate's own (--solution)"
+        said["solution"] = "compared" if network else own
     return said

@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from shlex import quote
 
 from relu_cert.asked import positive
 from relu_cert.checker import recheck_command
 from relu_cert.cli.emit import decide, name_files, write_file
 from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, read_data
+from relu_cert.data.raw import digest, read_bytes
 from relu_cert.errors import UsageError
 from relu_cert.files import beside, stem
 from relu_cert.lasso import Lasso, read_coefficients, read_lasso
 from relu_cert.report.progress import Progress
-from relu_cert.results.solution import DEFAULT_GAP, certified_solution
+from relu_cert.results.solution import DEFAULT_GAP, Files, certified_solution
 
 
 def run(options: argparse.Namespace) -> int:
@@ -40,8 +42,10 @@ def run(options: argparse.Namespace) -> int:
     gap = DEFAULT_GAP if options.gap is None else positive(options.gap, "--gap")
     w = read_coefficients(options.coefficients, given.d)
     commands = [recheck_command(file, str(problem_at)) for file in (target, optimum_at)]
+    commands[0] += f" --solution {quote(options.coefficients)}"
     with Progress(quiet=options.quiet) as stages:
-        found = certified_solution(given, lam, w, None, gap, stages)
+        files = Files(*(digest(read_bytes(one)) for one in (options.coefficients, path)))
+        found = certified_solution(given, lam, w, None, gap, stages, files)
         if not options.no_verify:
             with stages.stage("verify"):
                 found.recheck()

@@ -1,17 +1,16 @@
 """Given coefficients of a lasso or a group lasso: how far they are from optimal, and whether the solution is unique.
 
-Two certificates prove it. One has the given coefficients as its point: the dual point of the other one bounds every
-objective from below, so it proves a relative gap for them. The other one is about the optimum itself.
+Two certificates prove it. One holds the given coefficients and the verdict on them, with the hash of their file, beside
+all that is proved about the optimum. The other one is about the optimum alone.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import ceil
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -22,13 +21,13 @@ from numpy.typing import NDArray
 from relu_cert.certificate import certificate, dumps
 from relu_cert.checker import accepted
 from relu_cert.claims.claim import Result, Verdict
-from relu_cert.errors import DataError
+from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower
 from relu_cert.files import Place, write_files
 from relu_cert.lasso import Lasso
 from relu_cert.network.objective import Interval
 from relu_cert.pipeline import DEFAULT_GAP as OPTIMUM_GAP
-from relu_cert.pipeline import LambdaChoice, Request, Stages, verdicts
+from relu_cert.pipeline import LambdaChoice, Request, Stages
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.value import HALF, block_neuron, fit, primal, value
 from relu_cert.report.shown import Shown, plain
@@ -36,15 +35,27 @@ from relu_cert.report.terminal import columns, report
 from relu_cert.report.text import about, at_least, at_most, count, decimal, one_number, percent, with_decimal
 from relu_cert.results.check import Certified
 from relu_cert.variants import Variant, checked_lasso
+from relu_cert.written import number, vector
 
 FORMAT, VERSION = "relu_cert solution", 1
 DEFAULT_GAP = Fraction(1, 10**6)
 OF_THE_OPTIMUM = ("optimal", "fit", "p-unique", "convex-unique")
-BITS = 128
+BITS = 120  # of norms: a little less than the checker takes, so that its bounds are within these
 SHOWN = 20
 NAME = "solution-optimal"
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Files:
+    """The hashes of the files that were given: of the coefficients and of the data; empty where there was none."""
+
+    coefficients: str = ""
+    data: str = ""
+
+
+NO_FILES = Files()
 
 
 class CertifiedGroupLasso(Certified):
@@ -95,13 +106,27 @@ solution is unique; proved.>
     given: Vector
     intercept: Fraction
     facts: Facts  # the given coefficients beside the dual point of the optimum
-    certificate: str
     gap: Fraction
+    files: Files = NO_FILES
 
     @property
     def lasso(self) -> Lasso:
         """The problem as it was given."""
         return self.optimum.lasso
+
+    @cached_property
+    def certificate(self) -> str:
+        """All that is proved about the optimum, the given coefficients, and the verdict on them."""
+        report = self.optimum.report
+        content = certificate(report.source, report.facts, (*report.results, self.result))
+        content["facts"]["solution"] = {
+            "file": {"sha256": self.files.coefficients, "data": self.files.data},
+            "coefficients": vector(self.given),
+            "weights": vector(self.lasso.omega),
+            "extra": number(self._extra),
+            "gap": number(self.gap),
+        }
+        return dumps(content)
 
     @property
     def objective(self) -> Interval:
@@ -173,12 +198,16 @@ solution is unique; proved.>
     @cached_property
     def _plain_objective(self) -> tuple[Fraction, Fraction]:
         """Of the plain problem, with what a given intercept costs."""
-        away = self.lasso.best_intercept(self.given) - self.intercept if self.lasso.intercept else Fraction(0)
-        extra = HALF * self.lasso.n * away * away
-        problem, lam = self.facts.problem, self.facts.lam
+        extra, problem, lam = self._extra, self.facts.problem, self.facts.lam
         residual = [a - b for a, b in zip(self.facts.primal.fit, problem.y, strict=True)]
         norms = sum((sqrt_lower(norm_squared(n.w), BITS) for n in self.facts.primal.neurons), Fraction(0))
         return HALF * norm_squared(residual) + lam * norms + extra, self.facts.value.upper + extra
+
+    @property
+    def _extra(self) -> Fraction:
+        """What a given intercept costs."""
+        away = self.lasso.best_intercept(self.given) - self.intercept if self.lasso.intercept else Fraction(0)
+        return HALF * self.lasso.n * away * away
 
     def recheck(self) -> None:
         """Give both certificates to the independent checker; ReluCertError if it does not accept them."""
@@ -257,9 +286,17 @@ solution is unique; proved.>
 
 
 def certified_solution(
-    lasso: Lasso, lam: Fraction, w: Vector, intercept: Fraction | None, gap: Fraction, stages: Stages
+    lasso: Lasso,
+    lam: Fraction,
+    w: Vector,
+    intercept: Fraction | None,
+    gap: Fraction,
+    stages: Stages,
+    files: Files = NO_FILES,
 ) -> CertifiedSolution:
     """The given coefficients beside the optimum; without an intercept its best value is taken."""
+    if gap >= 1:
+        raise UsageError("a relative gap is below 1: everything is optimal up to 1.")
     asked = Request.of(LambdaChoice(value=lam), OPTIMUM_GAP, OF_THE_OPTIMUM)
     report = checked_lasso(asked, lasso, Variant(), stages, lasso.source(), Path("problem.cert.json"))
     best = report.facts
@@ -270,20 +307,9 @@ def certified_solution(
     neurons = [block_neuron(None, b, entries, BITS) for b, entries in enumerate(blocks) if any(entries)]
     point = primal(best.problem, neurons)
     bounds = value(best.problem, best.lam, point, best.dual, gap)
-    shown = bounds.relative_gap if bounds.upper else Fraction(0)
-    bounds = replace(bounds, gap=max(_rounded_up(shown), Fraction(1, 10**300)))
     facts = Facts(best.problem, best.lam, best.lambda_max, point, best.dual, bounds, fit(best.problem, point, bounds))
-    text = dumps(certificate(report.source, facts, verdicts(facts, ("optimal",))))
     at = lasso.best_intercept(w) if intercept is None else intercept
-    return CertifiedSolution(CertifiedGroupLasso(report, lasso.raw), w, at, facts, text, gap)
-
-
-def _rounded_up(x: Fraction) -> Fraction:
-    """x to two digits, upwards."""
-    if x <= 0:
-        return Fraction(0)
-    unit = Fraction(10) ** (len(str(x.numerator)) - len(str(x.denominator)) - 2)
-    return ceil(x / unit) * unit
+    return CertifiedSolution(CertifiedGroupLasso(report, lasso.raw), w, at, facts, gap, files)
 
 
 def _table(rows: list[tuple[int, str, str, str]]) -> list[str]:

@@ -32,6 +32,7 @@ NAMED, MANY = ("leaders", "cover", "cover_set", "cover_lambda_max", "frame"), 10
 PLAIN = ("lambda_max", "primal", "dual", "value", "fit")
 # The kinds of evidence, the one that rests on most first; a certificate is of the first kind that it has.
 KINDS = (
+    "solution",
     "leaders",
     "cover_set",
     "cover_lambda_max",

@@ -28,6 +28,7 @@ EVIDENCE |= {
     "one_neuron",
     "network",
     "refutation",
+    "solution",
 }
 
 

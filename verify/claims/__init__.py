@@ -21,6 +21,7 @@ TABLES = {
     "polytope": ("optimal-set", "minimal", "connected", "min-norm"),
     "paths": ("continuous", "set-continuous", "min-norm-continuous"),
     "neurons": ("e-equals-a", "licq", "strict-complementarity", "sensitivity"),
+    "solution": ("solution-optimal",),
     "network": tuple(f"network-{name}" for name in NETWORK.split()),
 }
 CLAIMS = tuple(claim for claims in TABLES.values() for claim in claims)

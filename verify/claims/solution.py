@@ -1,0 +1,28 @@
+"""Whether coefficients that were given are optimal, up to a gap."""
+
+from __future__ import annotations
+
+from verify.claims import PROVED, REFUTED, Row
+from verify.facts import SOLUTION, VALUE, Facts
+from verify.problem import Problem
+from verify.text import Node, show
+
+
+def reached(problem: Problem, facts: Facts, node: Node) -> str:
+    """J (1 - gap) <= upper end of J (1 - gap) <= lower <= p*."""
+    J, gap, lower = facts[SOLUTION].upper, facts[SOLUTION].gap, facts[VALUE].lower
+    node.require(J - lower <= gap * J, f"J - lower <= gap * J = {show(gap * J)}", show(J - lower))
+    return f"the given coefficients are optimal up to the relative gap {show(gap)}: at most {show(J - lower)} above p*"
+
+
+def missed(problem: Problem, facts: Facts, node: Node) -> str:
+    """J (1 - gap) >= lower end of J (1 - gap) > upper >= p*."""
+    J, gap, upper = facts[SOLUTION].lower, facts[SOLUTION].gap, facts[VALUE].upper
+    node.require(J - upper > gap * J, f"J - upper > gap * J = {show(gap * J)}", show(J - upper))
+    return f"the given coefficients are at least {show(J - upper)} above p*, more than the relative gap {show(gap)}"
+
+
+TABLE = (
+    Row("solution-optimal", PROVED, (SOLUTION, VALUE), reached),
+    Row("solution-optimal", REFUTED, (SOLUTION, VALUE), missed),
+)
