@@ -7,7 +7,7 @@ from functools import partial
 
 from relu_cert.claims.claim import VARIANTS, Answer, Verdict, claim, proved, refuted, undecided
 from relu_cert.claims.unique import p_unique
-from relu_cert.exact import norm_squared, rational
+from relu_cert.exact import norm_squared, rational, sqrt_upper
 from relu_cert.path.curve import Curve
 from relu_cert.path.pieces import Gap, Jump, PathPieces
 from relu_cert.prove.facts import Facts
@@ -45,7 +45,7 @@ def continuous(facts: Facts) -> Answer:
         if not found.pieces:
             return proved("zero", f"lambda >= lambda_max on {where}: the zero network is the only solution.")
         fit, value = lipschitz_fit_squared(facts, found.lo), lipschitz_value(facts, found.lo)
-        constants = f"Lipschitz: fit sqrt({short_at_most(fit, 12)}), p* {short_at_most(value, 12)}"
+        constants = f"Lipschitz: fit {short_at_most(sqrt_upper(fit), 12)}, p* {short_at_most(value, 12)}"
         detail = f"unique for every lambda in {where}, in {count(len(found.pieces), 'piece')}; {constants}."
         return proved("pieces", detail)
     if jump is not None:
@@ -53,7 +53,7 @@ def continuous(facts: Facts) -> Answer:
     if (piece := found.several) is not None:
         lo, hi = _ends(max(piece.lo, found.lo), min(piece.hi, found.hi))
         detail = f"for {lo} <= lambda <= {hi} the optimal networks form a set of dimension "
-        return refuted("lifted pieces", f"not unique: {detail}{piece.dimension}.")
+        return refuted("lifted pieces", f"not unique: {detail}{piece.dimension} or more.")
     if found.lo <= facts.lam <= found.hi and not facts.zero and p_unique(facts)[0] is Verdict.REFUTED:
         return refuted("not unique at lambda", f"not unique at lambda = {short(facts.lam)} of the interval.")
     return undecided(_open_parts(found))
@@ -88,7 +88,8 @@ def set_continuous(facts: Facts) -> Answer:
             return proved("pieces", f"{detail}: the network is unique.")
         lifted = [piece for piece in found.pieces if piece.lifted is not None]
         largest = max(piece.dimension for piece in lifted)
-        return proved("lifted pieces", f"{detail}, {len(lifted)} of them lifted: sets of dimension up to {largest}.")
+        several = f"on some a set of dimension {largest} or more" if largest else "one network or more is open there"
+        return proved("lifted pieces", f"{detail}, {len(lifted)} of them lifted: {several}.")
     return undecided(_open_parts(found)) if jump is None else _jumps(jump)
 
 

@@ -134,8 +134,8 @@ def independent(comparison: Comparison, _: Fraction) -> Answer:
             return proved("exact rank", f"{_neurons(m)} of rank {m}; free terms may make up for some of them.")
         if m < 2:
             only = "the network is zero" if m == 0 else "its only neuron has an output other than zero"
-            return proved("exact rank", f"{only}: nothing can be pruned free.")
-        return proved("exact rank", f"the outputs of the {m} neurons are independent: none can be pruned free.")
+            return proved("exact rank", f"{only}.")
+        return proved("exact rank", f"none of the outputs of the {m} neurons is a combination of the others.")
     left = len(found.pruned.neurons)
     fit = f"merged and pruned, {_neurons(left)} {_have(left)} the same fit at {_value(found.pruned_P)}"
     return refuted("exact rank", f"the outputs of {m} neurons have rank {found.rank}; {fit}, which is no higher.")
@@ -150,8 +150,7 @@ def prune(comparison: Comparison, _: Fraction) -> Answer:
         return undecided("the pruned network has numbers of more digits than are checked.")
     at = _value(found.pruned_P)
     if left == m:
-        nothing = "the outputs are independent" if found.network.free else "nothing to prune"
-        return proved("exact rank", f"{nothing}: {_neurons(m)}, {at}.")
+        return proved("exact rank", f"as many as before: {_neurons(m)}, {at}.")
     less = "lower" if found.pruned_P.upper < found.P.lower else "no higher"
     return proved("exact rank", f"{left} of {_neurons(m)} do the same on the data, {at}, {less}.")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_lower, sqrt_upper
+from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
 from relu_cert.network.objective import ConvexNeuron, outputs
 from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import Facts, Unknown
@@ -52,16 +52,6 @@ def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron], gap: Fraction) 
         optimal_set=Unknown(),
         vertices=Unlisted(),
     )
-
-
-def never_optimal(facts: Facts, neurons: Sequence[ConvexNeuron]) -> tuple[bool, ...]:
-    """For each neuron whether its direction and sign are proved to be in no optimal network.
-
-    A neuron w of an optimal network has xi r*.(Zw)_+ = lambda |w|, and |r* - theta| <= R with R^2 = 2 (upper - lower).
-    So xi theta.(Zw)_+ + R |(Zw)_+| < lambda |w| excludes it. False says nothing.
-    """
-    pairs = zip(neurons, reaches(facts, neurons), strict=True)
-    return tuple(reach < facts.lam * sqrt_lower(neuron.norm_squared) for neuron, reach in pairs)
 
 
 def reaches(facts: Facts, neurons: Sequence[ConvexNeuron]) -> list[Fraction]:

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.network.closest import Closest, Matching, closest, match
-from relu_cert.network.compare import never_optimal
 from relu_cert.network.directions import direction_bounds
 from relu_cert.network.merge import Merged, merge_cells, merge_collinear, merge_on_data
 from relu_cert.network.objective import ConvexNeuron, Interval, convex_form, convex_objective, left_of, objective
@@ -52,18 +51,22 @@ class Examination:
 class Comparison:
     """The network against the optimum over all patterns, over its own (None: not asked), and neuron by neuron.
 
-    `excluded` says which neurons are proved to be in no optimal network; `nearest` matches the network, its cells
-    merged, with the optimal network that was found. `directions` encloses the distance of every neuron's direction from
-    the optimal ones; `closest` is the nearest of all optimal networks (None: they are not known).
+    `nearest` matches the network, its cells merged, with the optimal network that was found. `directions` encloses the
+    distance of every neuron's direction from the optimal ones; `closest` is the nearest of all optimal networks (None:
+    they are not known).
     """
 
     examination: Examination
     facts: Facts
     own: Facts | None
-    excluded: tuple[bool, ...]
     nearest: Matching
     directions: tuple[Interval, ...] = ()
     closest: Closest | None = None
+
+    @property
+    def excluded(self) -> tuple[bool, ...]:
+        """Which neurons are proved to be in no optimal network; with free terms none is."""
+        return tuple(one.lower > 0 for one in self.directions) or (False,) * len(self.examination.neurons)
 
 
 @dataclass(frozen=True)
@@ -107,13 +110,12 @@ def compare(examination: Examination, facts: Facts, own: Facts | None) -> Compar
     best = merge_collinear([ConvexNeuron(neuron.sign, neuron.w) for neuron in facts.primal.neurons]).neurons
     nearest = match(examination.cells.neurons, best)
     if facts.problem.free:  # neurons are not compared
-        return Comparison(examination, facts, own, (False,) * len(examination.neurons), nearest)
+        return Comparison(examination, facts, own, nearest)
     optimum = known_optimum(facts)
     return Comparison(
         examination,
         facts,
         own,
-        never_optimal(facts, examination.neurons),
         nearest,
         direction_bounds(facts, optimum, examination.neurons),
         None if optimum is None else closest(optimum, examination.lam, examination.cells.neurons),

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from relu_cert.claims import Result, decide
 from relu_cert.data.dataset import Dataset
 from relu_cert.network.explore import Extreme, OptimalNetworks
 from relu_cert.prove.facts import Facts
+from relu_cert.report.said import Sentence, first_true, proved
 from relu_cert.report.shown import Shown, picked
 from relu_cert.report.terminal import wrapped
 from relu_cert.report.text import at_most, percent_at_most
+
+CLAIMS = ("optimal", "fit", "p-unique", "optimal-set", "minimal")
+ONLY = "There is only one best network, proved: nothing is to be chosen on other data."
+ROUNDING = 1e-9  # for the eye: scores nearer than this are the same
 
 
 @dataclass(frozen=True)
@@ -64,19 +71,33 @@ class Exploration(Shown):
         """What the difference is a difference of."""
         return "test accuracy" if self.rows[0].accuracy is not None else "test MSE"
 
+    @cached_property
+    def results(self) -> tuple[Result, ...]:
+        """What the certificate of `check` has about the set."""
+        return decide(self.facts, CLAIMS)
+
+    @property
+    def same(self) -> bool:
+        """Whether all of them say the same of the test data, as far as floats can tell."""
+        scores = [abs(row.test if row.accuracy is None else row.accuracy) for row in self.rows]
+        return self.difference <= ROUNDING * (1.0 + max(scores))
+
     @property
     def headline(self) -> str:
         """What was found, in a sentence."""
-        found = self.facts.polytope
-        if not self.known:
-            what = "which networks are the best is not known, and this one alone is measured on other data"
-            return f"The network found is {self.above}; {what}."
-        if found is not None and found.dimension == 0:
-            return "There is only one best network, proved: nothing is to be chosen on other data."
-        return (
-            "The best networks fit the training data equally; on the test data those compared here differ by "
-            f"{self.difference:.3g} in {self.measure.removeprefix('test ')}."
+        measure = self.measure.removeprefix("test ")
+        differ = "do not differ (up to rounding)" if self.same else f"differ by {self.difference:.3g}"
+        what = "which networks are the best is not known, and this one alone is measured on other data"
+        sentences = (
+            Sentence(f"The network found is {self.above}; {what}.", holds=not self.known),
+            Sentence(ONLY, proved("p-unique")),
+            Sentence(
+                f"The best networks fit the training data equally; on the test data those compared here {differ} in "
+                f"{measure}.",
+                proved("fit"),
+            ),
         )
+        return first_true(self.results, sentences)
 
     @property
     def set_text(self) -> str:
@@ -87,7 +108,7 @@ class Exploration(Shown):
         if found is None:
             return f"vertices not listed: {self.facts.unlisted}"
         if found.dimension == 0:
-            return "one optimal network: nothing to choose"
+            return "one optimal network"
         return f"dimension {found.dimension}, {len(found.vertices)} vertices, all listed and proved"
 
     @property
@@ -105,7 +126,7 @@ class Exploration(Shown):
             accuracy = "-" if row.accuracy is None else f"{row.accuracy:.3f}"
             errors = f"{row.validation:>12.6g}  {row.test:>12.6g}"
             lines.append(f"{row.name:<8}  {row.width:>5}  {row.squared_norm:>12.6g}  {errors}  {accuracy:>8}")
-        most = [f"Max Diff  {self.difference:.6g} in {self.measure}"] if self.known else []
+        most = [f"Max Diff  {'0' if self.same else f'{self.difference:.6g}'} in {self.measure}"] if self.known else []
         return "\n".join([*lines, *most])
 
     def html(self) -> str:

@@ -47,7 +47,7 @@ class NetworkReport(Report):
     @property
     def headline(self) -> str:
         """What was found, in a sentence."""
-        return of_network(self.facts.value, self.comparison.examination.J, self.gap)
+        return of_network(self.facts.value, self.comparison.examination.J, self.gap, self.results)
 
     @property
     def pruned(self) -> TrainedNetwork:
@@ -177,8 +177,9 @@ class NetworkReport(Report):
             return  # the claim network-nearest says it
         nearest, merged = self.comparison.nearest, len(found.cells.neurons)
         apart = at_most(sqrt_upper(nearest.distance_squared))
-        whose = "optimal ones" if facts.value.reached else "those of the best network found"
-        pairs = f"{len(nearest.pairs)} of its {count(merged, 'merged neuron')} pair with {whose}"
+        pairs = (
+            f"{len(nearest.pairs)} of its {count(merged, 'merged neuron')} pair with those of the best network found"
+        )
         yield f"nearest      {pairs}, at most {apart} apart"
 
 

@@ -19,10 +19,10 @@ from relu_cert.report.headline import of_path
 from relu_cert.report.shown import Report, known, picked, plain
 from relu_cert.report.terminal import claims_table, rendered, shortened, wrapped
 from relu_cert.report.text import at_most, count, decimal, holds_on, lies_in
+from relu_cert.words import of_groups
 
 FORMAT, VERSION = "relu_cert path", 1
 SHOWN = 40
-EVENTS = {"enters": "a neuron enters", "leaves": "a neuron leaves", "turns": "a neuron changes its face"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,7 +39,8 @@ class PathReport(Report):
     @property
     def headline(self) -> str:
         """What was found, in a sentence."""
-        return of_path(self.cover, len(self.breakpoints), self.results)
+        said = of_path(self.cover, len(self.breakpoints), self.results)
+        return of_groups(said) if self.facts.problem.kind == "cgl" else said
 
     def html(self) -> str:
         """The page of `path`."""
@@ -56,7 +57,9 @@ class PathReport(Report):
         lines = [
             wrapped(self.headline),
             "",
-            wrapped(f"{self.name}: the optimal network for {where}"),
+            wrapped(
+                f"{self.name}: the {'solution' if self.facts.problem.kind == 'cgl' else 'optimal network'} for {where}"
+            ),
             wrapped(f"unique, proved, on {unique}; {_sets(cover)}{count(len(cover.gaps), 'gap')}; {enclosed}"),
             "",
         ]
@@ -65,7 +68,7 @@ class PathReport(Report):
         if self.lost:
             lines.append(f"  {count(self.lost, 'event')} with ends that were not settled")
         lines += [
-            wrapped(f"  set  [{', '.join(holds_on(lo, hi, 8))}]: a set of dimension {_dimension(k)}", 7)
+            wrapped(f"  set  [{', '.join(holds_on(lo, hi, 8))}]: {set_text(k)}", 7)
             for lo, hi, k in _stretches(cover)[:SHOWN]
         ]
         lines += [wrapped(f"  gap  [{', '.join(lies_in(g.lo, g.hi, 8))}]: {g.reason}", 7) for g in cover.gaps[:SHOWN]]
@@ -138,9 +141,9 @@ def _sets(cover: PathPieces) -> str:
     return f"a set that moves continuously on {count(len(several), 'piece')}; " if several else ""
 
 
-def _dimension(k: int) -> str:
-    """Where a lift sets in, or neurons enter, the dimension is 0 on one side only."""
-    return str(k) if k else "0 or more"
+def set_text(k: int) -> str:
+    """What is proved of a set of optimal networks; where a lift sets in, or neurons enter, it may be one network."""
+    return f"a set of dimension {k} or more" if k else "one network, or a set of them: not settled"
 
 
 def _stretches(cover: PathPieces) -> list[tuple[Fraction, Fraction, int]]:
@@ -158,4 +161,12 @@ def _stretches(cover: PathPieces) -> list[tuple[Fraction, Fraction, int]]:
 
 def _told(one: Breakpoint) -> str:
     width = at_most((one.hi - one.lo) / one.hi)
-    return f"{EVENTS[one.kind]}: {one.above} -> {one.below} (proved to a relative {width})"
+    return f"{event(one)}: {one.above} -> {one.below} (proved to a relative {width})"
+
+
+def event(one: Breakpoint) -> str:
+    """What happens as lambda falls."""
+    if one.kind == "turns":
+        return "a neuron changes its face, or another takes its place"
+    more = abs(one.below - one.above)
+    return f"a neuron {one.kind}" if more == 1 else f"{more} neurons {one.kind.removesuffix('s')}"

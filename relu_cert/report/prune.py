@@ -51,7 +51,7 @@ class Pruning(Shown):
         if self.network is not None:
             return "this network"
         if self.value is None or self.optimal:
-            return "the best network"
+            return "the optimal network found"
         above = f", at most {percent_at_most(self.value.above)} above the best," if self.value.lower > 0 else ""
         return f"the network found{above}"
 
@@ -66,7 +66,10 @@ class Pruning(Shown):
         """What was found, in a sentence."""
         gone = len(self.start) - len(self.free)
         if not gone:
-            return f"None of the {self.started} of {self.whose} can be removed for free; exact."
+            return (
+                f"None of the {self.started} of {self.whose} can be merged with another, or dropped with the others "
+                "reweighted; exact."
+            )
         return (
             f"Of the {self.started} of {self.whose.removesuffix(',')}, {gone} can be removed without any loss; exact."
         )

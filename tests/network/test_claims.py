@@ -137,7 +137,7 @@ def test_one_neuron_and_none() -> None:
     """Singular and zero are said as such."""
     _, said = judged("box", TrainedNetwork(((F(1), F(1)),), (F(1),)))
     assert "its only neuron" in said["independent"].detail
-    assert said["prune"].detail.startswith("nothing to prune: 1 neuron, ")
+    assert said["prune"].detail.startswith("as many as before: 1 neuron, ")
     _, said = judged("box", TrainedNetwork(((F(0), F(0)),), (F(0),)))
     assert said["directions"].detail == "the network is zero."
     assert "own-optimal" not in said

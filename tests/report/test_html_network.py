@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from relu_cert.claims.claim import Result, Verdict
 from relu_cert.network.claims import STATEMENTS, network_verdicts
 from relu_cert.prove.facts import Value
 from relu_cert.report.headline import of_network
@@ -91,7 +92,8 @@ def test_only_what_is_proved_is_called_optimal(unproved):
 def test_a_network_that_is_refuted_is_not_the_best_in_the_headline():
     """However wide the bounds of the optimum are: 2 % to 15 % above is not "at most 15 % above"."""
     value = Value(F(5686, 100), F(6366, 100), F(1, 10**9))
-    said = of_network(value, F(6486, 100), F(1, 1000))
+    results = [Result("network-objective", Verdict.PROVED, "", ""), Result("network-optimal", Verdict.REFUTED, "", "")]
+    said = of_network(value, F(6486, 100), F(1, 1000), results)
     assert (
         said
         == "This network is not the best: its objective is from 1.88 to 14.1 % above the best possible one; proved."

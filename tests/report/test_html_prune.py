@@ -25,11 +25,11 @@ def pruned(tmp_path_factory):
 
 
 def test_the_page_says_every_width(pruned):
-    """Self-contained; the free part is a verdict, each width a line; names are text."""
+    """Self-contained; the free part is no verdict, as no certificate holds it; each width a line; names are text."""
     page, said = pruned
     assert_loads_nothing(page)
     assert said["start"] == 4 and said["free"] == 3
-    assert "PROVED same-fit" in page.prose and "1 neuron gone; 3 neurons left." in page.prose
+    assert "PROVED" not in page.prose and "1 neuron gone; 3 neurons left, with the same fit" in page.prose
     for step in said["steps"]:
         assert f"{step['width']} {step['objective']:.10g} {step['loss']:.10g}" in page.prose
     assert "<i>.npz" in page.prose and "i" not in {tag for tag, _ in page.tags}

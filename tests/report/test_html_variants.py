@@ -67,12 +67,12 @@ def test_the_page_says_which_problem_it_is(made, name, words):
 @pytest.mark.parametrize("name", ["some", "elastic"])
 def test_the_dual_picture_needs_every_direction(made, name):
     """Over some patterns, or with delta, theta may be longer than lambda in other directions: no such picture."""
-    assert "Why no network does better" not in Page(made[name].html()).prose
+    assert "What proves the lower bound" not in Page(made[name].html()).prose
 
 
 def test_the_dual_picture_is_there_for_the_logistic_loss(made):
     """Over all patterns theta is feasible everywhere, whatever the loss."""
-    assert "Why no network does better" in Page(made["logistic"].html()).prose
+    assert "What proves the lower bound" in Page(made["logistic"].html()).prose
 
 
 def test_patterns_without_a_gate_are_not_drawn(made):

@@ -332,16 +332,16 @@ def of_path(told: dict[str, Any], found: dict[str, Any]) -> Iterator[Rule]:
     y = [F(x) for x in found["problem"]["y"].split()]
     fit, slope = sum(x * x for x in y) / lo**2, sum(x * x for x in y) / (4 * lo)
     yield Rule(
-        rf"Lipschitz: fit sqrt\(({NUMBER})\), p\* ({NUMBER})(?=[^\d])", lambda a, b: read(a) >= fit and read(b) >= slope
+        rf"Lipschitz: fit ({NUMBER}), p\* ({NUMBER})(?=[^\d])", lambda a, b: read(a) ** 2 >= fit and read(b) >= slope
     )
     points = [(F(one["lo"]), F(one["hi"])) for one in told["breakpoints"]]
     yield Rule(
-        rf"({NUMBER}) a neuron [a-z ]+: \d+ -> \d+ \(proved to a relative ({NUMBER})\)",
+        rf"({NUMBER}) (?:a neuron|\d+ neurons) [a-z, ]+: \d+ -> \d+ \(proved to a relative ({NUMBER})\)",
         lambda x, width: any(abs(read(x) - b) <= b / 10**15 and read(width) >= (b - a) / b for a, b in points),
     )
     pieces = [(F(one["lo"]), F(one["hi"])) for one in told["pieces"] if "dimension" in one]
     yield Rule(
-        rf"set \[({NUMBER}), ({NUMBER})\]: a set",
+        rf"set \[({NUMBER}), ({NUMBER})\]: (?:a set|one network)",
         lambda x, y: min(a for a, _ in pieces) <= read(x) <= read(y) <= max(b for _, b in pieces),
     )
     radii = [F(one["radius"]) for one in told["curve"] if one["radius"] is not None]

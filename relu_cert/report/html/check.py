@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from xml.etree.ElementTree import Element
 
@@ -16,6 +16,7 @@ from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
 from relu_cert.report.check import CheckReport
+from relu_cert.report.headline import because
 from relu_cert.report.html.functions import function_figure, neurons_figure, scatter_figure
 from relu_cert.report.html.neurons import dual_figure, fan_figure, heaviest_first, neuron_name, neurons_chart, strips
 from relu_cert.report.html.optimal_set import shadow, shadow_figure, shape
@@ -38,6 +39,7 @@ from relu_cert.report.html.proof import independence_figure, sensitivity_section
 from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_figures
 from relu_cert.report.html.view import view
 from relu_cert.report.optimal_set import optimal_set_view
+from relu_cert.report.said import Sentence, first_true, proved, refuted
 from relu_cert.report.terminal import told_once
 from relu_cert.report.text import at_least, at_most, count, decimal, downwards, entries, one_number, short
 from relu_cert.words import of_groups
@@ -139,9 +141,9 @@ def _variant(facts: Facts) -> str:
     loss = ", with the logistic loss" if problem.loss is LOGISTIC else ""
     loss += f", {free_text(problem.free)} free of penalty" if problem.free else ""
     penalty = f", with an elastic penalty, δ = {short(problem.delta)}" if problem.delta else ""
-    if not problem.some:
-        return f"{loss}{penalty}, {'trained to its global optimum' if facts.value.reached else 'the best one found'}"
-    return f"{loss}{penalty}, optimal over {count(len(problem.some), 'activation pattern')} only"
+    found = "trained to its global optimum" if facts.value.reached else "the best one found"
+    only = f" over {count(len(problem.some), 'activation pattern')} only" if problem.some else ""
+    return f"{loss}{penalty}, {found}{only}"
 
 
 def _network(report: CheckReport) -> Section:
@@ -149,13 +151,13 @@ def _network(report: CheckReport) -> Section:
     seen = view(facts, report.data)
     shown = [neurons_chart(facts, report.names)]
     if seen is not None:
-        whole = [function_figure(seen), scatter_figure(seen, optimal=facts.value.reached)]
+        whole = [function_figure(seen), scatter_figure(seen)]
         shown = [*whole, *shown, neurons_figure(seen), fan_figure(seen)]
     body = [figures(*shown)]
     if facts.problem.free:
         body.insert(0, free_sentence(*free_parts(facts.problem, facts.primal.free)))
     elif not facts.primal.neurons:
-        body.insert(0, e("p", "The zero network: with this λ nothing is worth its penalty."))
+        body.insert(0, e("p", f"The zero network{f', {because(facts)}' if facts.zero else ' is the best one found'}."))
     elif facts.problem.kind != "cgl" and seen is None:
         text = "Numbers this large or this small are not drawn, nor are patterns without a gate."
         body.append(e("p", text, cls="note"))
@@ -191,7 +193,7 @@ def _bound(facts: Facts) -> Element | None:
 
 def _optimal_set(report: CheckReport) -> Section | None:
     facts = report.facts
-    text = _set_sentence(facts)
+    text = first_true(report.results, _set_sentences(facts))
     if not text:
         return None
     drawn: list[Element | None] = []
@@ -236,41 +238,44 @@ def _path(report: CheckReport) -> Section | None:
     return path_section(facts.problem, facts.path.cover, facts.lambda_max, report.names)
 
 
-def _set_sentence(facts: Facts) -> str:
+def _set_sentences(facts: Facts) -> Iterator[Sentence]:
     """What was proved about the optimal set."""
     found = facts.optimal_set
     direct = facts.problem.kind == "cgl"
+    claim = "convex-unique" if direct else "p-unique"
     one = "One solution" if direct else "One network, up to the order of its neurons and to splitting them"
     noun = "group" if direct else "neuron"
+    if facts.problem.delta:
+        yield Sentence("One solution: with δ > 0 the objective is strongly convex.", proved("convex-unique"))
     if isinstance(found, Exactly):
         tied, many = count(len(found.solutions[0]), noun), "solutions" if direct else "networks"
-        if len(found.solutions) == 1:
-            return f"{one}: of {tied} tied at λ, only its own can be active, in one way."
         widths = " and ".join(str(sum(1 for x in alpha if x)) for alpha in found.solutions)
-        return f"More than one: {tied} tie at λ, and two different {many} of widths {widths} are known exactly."
-    if facts.problem.delta:
-        return "One solution: with δ > 0 the objective is strongly convex."
-    if isinstance(found, Unknown):
-        return f"Not settled: {found.reason}." if found.reason else ""
-    equations = len(found.equations)
-    if found.repeated:
-        return _repeated(found)
-    if found.dimension == 0:
-        return f"{one}: {count(len(found.active), noun)} can be active, and the weight of each is determined."
-    text = (
-        f"A polytope of dimension {found.dimension}: {count(len(found.active), noun)} can be active, in "
-        f"{count(len(found.groups), 'set')} whose members trade weight with one another"
-    )
-    return text + (f", under {count(equations, 'further equation')}." if equations else ".")
+        yield Sentence(f"{one}: of {tied} tied at λ, only its own can be active, in one way.", proved(claim))
+        several = f"More than one: {tied} tie at λ, and two different {many} of widths {widths} are known exactly."
+        yield Sentence(several, refuted(claim))
+    elif isinstance(found, Unknown):
+        yield Sentence(f"Not settled: {found.reason}.", ((claim, Verdict.UNDECIDED),), bool(found.reason))
+    elif found.repeated:
+        yield from _repeated(found)
+    else:
+        active = f"{count(len(found.active), noun)} can be active"
+        yield Sentence(f"{one}: {active}, and the weight of each is determined.", proved(claim), not found.dimension)
+        level = f"{count(found.level, 'active neuron')} without a zero at the data can be two of other biases"
+        yield Sentence(f"More than one: {level}.", refuted(claim), bool(found.level))
+        equations = f", under {count(len(found.equations), 'further equation')}" if found.equations else ""
+        trade = f"in {count(len(found.groups), 'set')} whose members trade weight with one another"
+        text = f"A polytope of dimension {found.dimension}: {active}, {trade}{equations}."
+        yield Sentence(text, refuted(claim), found.dimension > 0)
 
 
-def _repeated(found: BallSet) -> str:
+def _repeated(found: BallSet) -> Iterator[Sentence]:
     """Over some patterns a neuron may lie in several blocks, and the convex solution then moves while it does not."""
     carried = "1 of them only moves" if found.repeated == 1 else f"{found.repeated} of them only move"
     text = f"The solutions of the convex program have {count(found.dimension, 'dimension')}; {carried} a neuron between"
-    text += " the blocks that carry it. "
-    free = found.network_dimension
-    return text + (f"The optimal networks have {count(free, 'dimension')}." if free else "The optimal network is one.")
+    text += " the blocks that carry it."
+    yield Sentence(f"{text} The optimal network is one.", proved("p-unique"))
+    several = f"{text} The optimal networks have {count(found.network_dimension, 'dimension')}."
+    yield Sentence(several, refuted("p-unique"))
 
 
 def _numbers(report: CheckReport) -> Section:

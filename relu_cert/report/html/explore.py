@@ -7,11 +7,10 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from relu_cert.claims import decide
 from relu_cert.data.dataset import Dataset
 from relu_cert.exact import rational, sqrt_upper
 from relu_cert.prove.polytope.equations import weight_system
-from relu_cert.report.explore import Exploration, Row
+from relu_cert.report.explore import ROUNDING, Exploration, Row
 from relu_cert.report.html.check import verdict_section
 from relu_cert.report.html.functions import curves_figure, function_figure, plane_figure
 from relu_cert.report.html.optimal_set import MARKS, shadow, shadow_figure, shape, starred, stars
@@ -31,9 +30,7 @@ from relu_cert.report.html.svg import Frame, padded
 from relu_cert.report.html.view import Floats, View, floats, view_of
 from relu_cert.report.text import count, decimal, enclosed, short
 
-CLAIMS = ("optimal", "fit", "p-unique", "optimal-set", "minimal")
 MOST_VERTICES = 2000
-ROUNDING = 1e-9  # for the eye: networks nearer than this say the same
 SAME = "All four networks say the same of every validation and test point, up to rounding."
 WHAT = {
     "Min L2": "of least |w|²",
@@ -46,7 +43,7 @@ WHAT = {
 def explore_page(found: Exploration) -> str:
     """The report of one run of explore, as one HTML page."""
     sections = [
-        verdict_section(decide(found.facts, CLAIMS)),
+        verdict_section(found.results),
         Section("networks", "Four optimal networks" if found.known else "The network found", _networks(found)),
         Section("set", "The set of all of them", _pictures(found)),
         Section("functions", "What they say", _functions(found)),
@@ -76,7 +73,7 @@ def _head(found: Exploration) -> Head:
         ("λ", short(facts.lam, 14), f"λmax ≈ {decimal(sqrt_upper(facts.lambda_max.squared), 6)}"),
         ("dimension", "–" if listed is None else str(listed.dimension), "of the optimal set"),
         ("minimal networks", "–" if listed is None else f"{len(listed.vertices):,}", "the vertices"),
-        ("Max Diff", f"{found.difference:.4g}", f"in {found.measure}"),
+        ("Max Diff", "0" if found.same else f"{found.difference:.4g}", f"in {found.measure}"),
     ]
     return Head(found.headline, text, shown)
 

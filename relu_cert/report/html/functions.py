@@ -151,16 +151,15 @@ def _points(frame: Frame, view: View) -> list[Element]:
     ]
 
 
-def scatter_figure(view: View, *, optimal: bool) -> Element | None:
-    """Target against fit, for data that no plane can show; `optimal`: all optimal networks have this fit."""
+def scatter_figure(view: View) -> Element | None:
+    """Target against fit, for data that no plane can show."""
     if view.space != "none":
         return None
     low, high = padded([*map(float, view.y), *map(float, view.fit)])
     frame = Frame(low, high, low, high, height=400.0)
     return frame.picture(
         "Target against fit",
-        f"The fit of {'every optimal network' if optimal else 'the network found'} against the target. On the dashed "
-        "line they are equal.",
+        "The fit of the network found against the target. On the dashed line they are equal.",
         frame.axes(f"target: {view.target}", "fit"),
         frame.line([(low, low), (high, high)], "kink"),
         [

@@ -108,6 +108,10 @@ def neuron_name(facts: Facts, place: int, neuron: ExactNeuron) -> str:
     return str(place + 1) if facts.problem.kind == "gated" else f"{'+' if neuron.sign > 0 else '−'} {place + 1}"
 
 
+TOUCHING = (
+    "The neurons of an optimal network can only sit where the curve touches a limit: a ring at every such place, a dot "
+    "in it for the neurons of this network. "
+)
 MOST_ROWS = 120
 SAMPLES = 360
 
@@ -131,9 +135,8 @@ def dual_figure(view: View, tied: Sequence[TiedNeuron] = ()) -> Element | None:
         dots.append(frame.dot(place, radius, f"{kind} {tone(sign)}", title.format(f"{place[0]:.4g}°")))
     limits = [(view.lam, "λ", -6.0), (-view.lam, "−λ", 15.0)]
     caption = (
-        "Why no network does better: the dual point θ, over all directions u of a neuron, stays between −λ and λ. "
-        "The neurons of an optimal network can only sit where the curve touches a limit"
-        + (": a ring at every such place, a dot in it for the neurons of this network. " if tied else " (dots). ")
+        "What proves the lower bound: the dual point θ, over all directions u of a neuron, stays between −λ and λ. "
+        + (TOUCHING if tied else "Dots: the neurons of this network. ")
         + "Grey lines: the "
         f"{len(borders)} borders between activation patterns."
     )

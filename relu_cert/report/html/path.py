@@ -42,7 +42,7 @@ from relu_cert.report.html.path_figures import (
 from relu_cert.report.html.svg import Frame, Point, padded
 from relu_cert.report.html.view import drawable
 from relu_cert.report.one_neuron import OneNeuronReport
-from relu_cert.report.path import EVENTS, PathReport
+from relu_cert.report.path import PathReport, event
 from relu_cert.report.text import at_most, count, decimal, holds_on, lies_in, short_at_most
 
 MOST_LISTED = 200
@@ -74,7 +74,7 @@ def path_section(problem: Problem, cover: PathPieces, largest: LambdaMax, names:
 def _head(report: PathReport) -> Head:
     cover, problem = report.cover, report.facts.problem
     kind = {"relu": "ReLU network", "gated": "gated ReLU network"}.get(problem.kind, "constrained group lasso")
-    text = f"The optimal {kind} for {count(problem.n, 'point')} as λ changes, proved piece by piece."
+    text = f"The optimal {kind} for {count(problem.n, 'point')} as λ changes; what is drawn is proved, piece by piece."
     widths = [len(sample.neurons) for sample in report.samples]
     root = sqrt_upper(report.largest.squared)
     shown = [
@@ -92,7 +92,8 @@ def _covered(cover: PathPieces) -> str:
     proved = f"the network is proved unique on {count(unique, 'piece')}" if cover.pieces else "nothing is proved"
     if unique < len(cover.pieces):
         largest = max(piece.dimension for piece in cover.pieces)
-        proved += f", a set of dimension up to {largest} on {count(len(cover.pieces) - unique, 'piece')}"
+        least = f" of dimension up to {largest} or more" if largest else " or one network"
+        proved += f", a set{least} on {count(len(cover.pieces) - unique, 'piece')}"
     return proved + (f"; {count(len(cover.gaps), 'gap')} left" if cover.gaps else ", without a gap")
 
 
@@ -154,7 +155,7 @@ BREAKPOINTS, GAPS = ("at λ", "event, as λ falls", "width"), ("λ", "relative w
 
 
 def _events(report: PathReport) -> list[tuple[str, ...]]:
-    return [(decimal(b.hi, 14), EVENTS[b.kind], f"{b.above}→{b.below}") for b in report.breakpoints]
+    return [(decimal(b.hi, 14), event(b), f"{b.above}→{b.below}") for b in report.breakpoints]
 
 
 def _gaps(cover: PathPieces) -> list[tuple[str, ...]]:

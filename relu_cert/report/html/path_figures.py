@@ -18,7 +18,7 @@ from relu_cert.path.pieces import PathPieces
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.report.html.page import e, number
 from relu_cert.report.html.svg import Frame, Point, padded, path, thinned, tone
-from relu_cert.report.path import EVENTS
+from relu_cert.report.path import event, set_text
 
 TURN = 0.35  # unit directions nearer than this are the same neuron
 Kind = Literal["smooth", "still", "set", "gap", "zero"]
@@ -78,7 +78,7 @@ def stretches(cover: PathPieces, largest: LambdaMax) -> tuple[Stretch, ...]:
     found = [
         Stretch(log10(piece.lo), log10(piece.hi), "still" if len(piece.s) == 1 else "smooth")
         if piece.unique
-        else Stretch(log10(piece.lo), log10(piece.hi), "set", f"a set of dimension {piece.dimension}")
+        else Stretch(log10(piece.lo), log10(piece.hi), "set", set_text(piece.dimension))
         for piece in cover.pieces
     ]
     found += [Stretch(log10(gap.lo), log10(gap.hi), "gap", gap.reason) for gap in cover.gaps]
@@ -389,7 +389,7 @@ def _events(frame: Frame, axis: Axis, floor: float) -> list[Element]:
     found = []
     for one in axis.breakpoints:
         x = frame.x(log10(one.hi))
-        title = e("title", f"{EVENTS[one.kind]} at λ ≈ {float(one.hi):.10g}")
+        title = e("title", f"{event(one)} at λ ≈ {float(one.hi):.10g}")
         found.append(e("path", title, d=f"M{number(x)} {number(frame.top)}V{number(floor)}", cls="event"))
     return found
 
@@ -425,7 +425,7 @@ def _legend(axis: Axis) -> str:
     kinds = {one.kind for one in axis.stretches}
     text = "The strip below is the proof, piece by piece"
     text += ": green, the optimal network is unique" if kinds & {"smooth", "still"} else ""
-    text += "; violet, the optimal networks are a set that moves continuously" if "set" in kinds else ""
+    text += "; violet, the set of optimal networks moves continuously" if "set" in kinds else ""
     text += "; grey bands, not proved, so no line is drawn" if "gap" in kinds else ""
     return text + "."
 

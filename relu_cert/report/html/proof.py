@@ -29,6 +29,11 @@ RADIUS = 104.0
 TOP = 26.0
 MIDDLES = ((WIDTH / 4 + 2, TOP + RADIUS), (3 * WIDTH / 4 - 2, TOP + RADIUS))
 
+FULL = (
+    "Neurons of an optimal network can only sit where the tint is full: all these directions have a ring, those of "
+    "this network a dot in it. "
+)
+
 
 def sphere_figure(view: View, tied: Sequence[TiedNeuron] = ()) -> Element | None:
     """Both halves of the sphere; ReLU in three dimensions only. `tied` are all directions where the tint is full."""
@@ -43,9 +48,9 @@ def sphere_figure(view: View, tied: Sequence[TiedNeuron] = ()) -> Element | None
         parts += [dot((cx, cy), RADIUS, "rim"), *_touching(view, tied, side)]
         parts += [e("text", f"{names[2]} {'<' if half else '>'} 0", x=cx, y=14.0, cls="label mid")]
     caption = (
-        "Why no network does better: every point of the two discs is a direction u of a neuron, and its tint is "
-        "θ·(Zu)₊ / λ, from −1 (cold) to 1 (warm), never more. Neurons can only sit where the tint is full: "
-        + ("all these directions have a ring, those of this network a dot in it. " if tied else "see the dots. ")
+        "What proves the lower bound: every point of the two discs is a direction u of a neuron, and its tint is "
+        "θ·(Zu)₊ / λ, from −1 (cold) to 1 (warm), never more. "
+        + (FULL if tied else "Dots: the neurons of this network. ")
         + f"Lines: the borders between activation patterns. {names[0]} grows to the right, {names[1]} upwards."
     )
     return picture(TOP + 2 * RADIUS + 8, "The dual point on the sphere of directions", caption, *parts)

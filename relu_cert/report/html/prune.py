@@ -10,10 +10,8 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from relu_cert.checker import recheck_command
-from relu_cert.claims.claim import Result, Verdict
 from relu_cert.exact import rational
 from relu_cert.network.approximate import PruningStep
-from relu_cert.report.html.check import verdict_section
 from relu_cert.report.html.functions import function_figure
 from relu_cert.report.html.page import (
     Head,
@@ -36,11 +34,6 @@ from relu_cert.report.text import count, short
 
 MOST_LISTED = 200
 PICTURES = 6
-STATEMENTS = {
-    "same-fit": "Pruning kept the fit on the data, and the objective is no higher.",
-    "independent": "The outputs of the neurons that are left are linearly independent, so none can go without a cost "
-    "in fit.",
-}
 WORDS = {
     "residual": "the least loss of fit",
     "magnitude": "the smallest |w|",
@@ -52,7 +45,7 @@ WORDS = {
 def prune_page(found: Pruning) -> str:
     """The report of one run of prune, as one HTML page."""
     sections = [
-        verdict_section(_verdicts(found), STATEMENTS),
+        Section("free", "What costs nothing", _free(found)),
         Section("curve", "The pruning curve", (figures(curve(found, "objective"), curve(found, "loss")),)),
         Section("networks", "The networks on the way", _networks(found)),
         Section("widths", "Width by width", _table(found.steps)),
@@ -83,7 +76,7 @@ def _head(found: Pruning) -> Head:
     origin = found.network or found.whose.removesuffix(",")
     text = f"From {origin}, {found.started}: pruned exactly while that costs nothing, then one neuron at a time."
     first = found.steps[0]
-    begins = "the optimum" if found.optimal else "the network found"
+    begins = "the optimal network found" if found.optimal else "the network found"
     shown = [
         ("neurons at the start", str(len(found.start) - found.constant), Path(found.network or begins).name),
         ("after free pruning", str(len(found.free)), "the same fit, exactly"),
@@ -94,12 +87,13 @@ def _head(found: Pruning) -> Head:
     return Head(found.headline, text, shown)
 
 
-def _verdicts(found: Pruning) -> list[Result]:
+def _free(found: Pruning) -> tuple[Element, ...]:
+    """What was computed in rationals; where it is a claim of a certificate, the last section says how to get that."""
     before, after = len(found.start), len(found.free)
-    gone = count(before - after, "neuron") + " gone" if before > after else "nothing to prune for free"
-    why = (f"{gone}; {count(after, 'neuron')} left.", f"rank {after}, in rationals.")
-    proved = zip(STATEMENTS, why, strict=True)
-    return [Result(claim, Verdict.PROVED, "exact linear algebra", detail) for claim, detail in proved]
+    gone = f"{count(before - after, 'neuron')} gone" if before > after else "None is gone"
+    same = f"{gone}; {count(after, 'neuron')} left, with the same fit on the data and no higher objective."
+    rest = f"No output of these is a combination of the others: rank {after}. Computed in rationals."
+    return e("p", same), e("p", rest)
 
 
 def curve(found: Pruning, what: str) -> Element | None:
