@@ -26,10 +26,11 @@ from relu_cert.errors import DataError, UsageError
 from relu_cert.files import Place, decide_places, written_here
 from relu_cert.free.terms import read_free
 from relu_cert.lasso import fitted_intercept, given_coefficients, lasso
+from relu_cert.models import fitted_alpha, require_same, require_same_lasso, through_pipeline, trained_with
 from relu_cert.network.approximate import Strategy
 from relu_cert.network.biases import OutputBias
 from relu_cert.network.explore import Extreme
-from relu_cert.network.given import given_network, trained_with
+from relu_cert.network.given import given_network
 from relu_cert.network.penalty import convert, implied
 from relu_cert.network.penalty import penalty as named_penalty
 from relu_cert.patterns import enumerate_patterns, predict
@@ -248,13 +249,14 @@ def certify_solution(
     X: Any,
     groups: Groups,
     y: Any,
-    lam: Number,
+    lam: Number | None,
     w: Any,
     *,
     K: Sequence[Any] | None = None,
     weights: Any = None,
     intercept: bool | Number | None = None,
     average: bool | None = None,
+    anyway: bool = False,
     gap: Number = SOLUTION_GAP,
     verify: bool = True,
     progress: bool = False,
@@ -264,15 +266,22 @@ def certify_solution(
     `w` is an array, or a fitted model with `coef_`; its floats are taken as the exact numbers they are. `intercept` may
     be the number that the solver found (True: its best value is taken). A fitted model of scikit-learn, celer or skglm
     knows its intercept, and its loss is divided by n: so it is judged, unless `intercept` or `average` says otherwise.
+    It also knows its alpha (lam=None), and is refused where it was fitted to another problem, unless `anyway`.
     `gap` is the relative gap up to which they are called optimal. The rest is as for `certify_group_lasso`.
 
     >>> certify_solution([[1, 0], [0, 2]], 1, [3, 4], 1, [2, 1.75])
     <CertifiedSolution: These coefficients are optimal up to a relative 0; the solution is unique; proved.>
     """
+    w, X = through_pipeline(w, X)
     fitted = hasattr(w, "coef_")
     if intercept is None:
         intercept = fitted_intercept(w)
     average = fitted if average is None else average
+    lam = fitted_alpha(w) if lam is None else lam
+    if lam is None:
+        raise UsageError("lam is missing: what were the coefficients fitted with? Only a fitted model knows.")
+    if fitted and not anyway:
+        require_same_lasso(w, lam, average=average, constrained=K is not None)
     free = intercept is not False
     given = lasso(X, groups, y, K=K, weights=weights, intercept=free, average=average)
     at = None if isinstance(intercept, bool) else exact_number(intercept)
@@ -293,6 +302,8 @@ def certify_network(
     bias: bool = False,
     output_bias: OutputBias = "refuse",
     free: str | Sequence[str] | None = None,
+    from_layer: int = 1,
+    anyway: bool = False,
     gap: Number = NETWORK_GAP,
     own: bool = True,
     names: Sequence[str] | None = None,
@@ -307,8 +318,8 @@ def certify_network(
     """Prove how far a network that somebody trained on Z and y is from the global optimum.
 
     `network`      arrays (W1, w2), (W1, b1, w2) or (W1, b1, w2, b2), or a dict of them; a torch Module or its state
-                   dict (two linear layers with a ReLU between them); a fitted MLPRegressor; a file; a network of
-                   relu_cert
+                   dict (two linear layers with a ReLU between them); a fitted MLPRegressor, also as the last step of
+                   a Pipeline, whose other steps transform Z; a file; a network of relu_cert
     `lam`          what it was trained with, in the convention `penalty`: "paper" (the default), "pytorch" (weight_decay
                    with the mean of squares), "pytorch-sum", "sklearn" (alpha; see `batch_size`), "scnn". A fitted
                    MLPRegressor knows its own alpha and batch size: leave `lam` and `penalty` out
@@ -316,6 +327,9 @@ def certify_network(
     `output_bias`  "refuse", or "neuron": make an output bias that is not free a neuron on the column of ones
     `free`         terms that were not penalised, some of "output-bias,biases,skip" as for `certify` (with PyTorch: what
                    was excluded from weight_decay); "sklearn" means "output-bias,biases" by itself
+    `from_layer`   of a deeper network: the linear layers from this one on, two of them; what the layers before it make
+                   of Z, in floats, is the data
+    `anyway`       judge a fitted MLPRegressor by another objective than the one it was fitted to, which is refused else
     `gap`          the relative gap up to which the network is called optimal
     `own`          also solve the program over the network's own patterns (not with free terms, nor on large data)
     `seconds`      time for training and the bound of the optimum where the patterns are not listed (60 by default);
@@ -325,19 +339,26 @@ def certify_network(
     >>> print(found.claims["network-optimal"].verdict, found.claims["network-merged"].verdict)
     REFUTED PROVED
     """
+    network, Z = through_pipeline(network, Z)
+    trained = given_network(network, from_layer)
+    Z = trained.features(Z) if trained.before else Z
+    own_penalty = trained_with(network, len(y))
     if lam is None:
-        own_penalty = trained_with(network, len(y))
         if own_penalty is None or penalty not in (None, own_penalty.penalty):
             raise UsageError("lam is missing: what was the network trained with? Only a fitted MLPRegressor knows.")
         lam, penalty = own_penalty.value, own_penalty.penalty
-        batch_size = own_penalty.batch if batch_size is None else batch_size
+        anyway = anyway or batch_size is not None
+    if own_penalty is not None and penalty == own_penalty.penalty and batch_size is None:
+        batch_size = own_penalty.batch
     convention = named_penalty(penalty or "paper")
     terms = implied(convention, read_free(free))
     data, raw = dataset_from_arrays(Z, y, bias=bias or "biases" in terms, names=names, target=target)
     conversion = convert(convention, positive(lam, "lam"), data.n, batch=batch_size, free=terms)
+    if not anyway:
+        require_same(network, conversion, data.n)
     with Progress(quiet=not progress) as stages:
         report = examined(
-            given_network(network),
+            trained,
             data,
             conversion,
             stages,

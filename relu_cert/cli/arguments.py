@@ -166,6 +166,14 @@ def _network(commands: Any) -> None:
         "--gap", metavar="G", help="the relative gap up to which it is called optimal (default: 1/1000)"
     )
     problem.add_argument(
+        "--from-layer",
+        type=int,
+        metavar="K",
+        default=1,
+        help="of a deeper network: certify its linear layers K and K + 1, the last two, on what those before make of "
+        "the data (a file of these features is written)",
+    )
+    problem.add_argument(
         "--no-own", action="store_true", help="do not solve the program over the network's own patterns"
     )
     _time(command)

@@ -10,12 +10,16 @@ from pathlib import Path
 from relu_cert.asked import positive
 from relu_cert.cli.emit import again, decide, require_ending, told, write_certificate, write_file
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
+from relu_cert.data import read_csv
+from relu_cert.data.dataset import Dataset
 from relu_cert.errors import UsageError
+from relu_cert.exact import rational
 from relu_cert.files import stem
 from relu_cert.free.terms import read_free
 from relu_cert.network.formats import read_network, write_network
 from relu_cert.network.penalty import Conversion, Penalty, convert, implied, penalty
 from relu_cert.network.record import readable_copy
+from relu_cert.network.trained import TrainedNetwork
 from relu_cert.report.progress import Progress
 from relu_cert.work import NETWORK_GAP, examined
 
@@ -26,6 +30,7 @@ def run(options: argparse.Namespace) -> int:
     target = Path(options.certificate or f"{stem(Path(options.network))}.network.cert.json")
     require_ending("--pruned", options.pruned)
     require_ending("--optimal", options.optimal)
+    features = target.with_name(f"{stem(Path(options.network))}.features.csv")
     copy = target.with_name(f"{stem(Path(options.network))}.network.json")
     decide(
         options,
@@ -33,17 +38,18 @@ def run(options: argparse.Namespace) -> int:
         {
             "--certificate": target,
             "--certificate, beside which the checkable copy lies": None
-            if Path(options.network).suffix in (".json", ".npz")
+            if Path(options.network).suffix in (".json", ".npz") and options.from_layer == 1
             else copy,
             "--pruned": options.pruned,
             "--optimal": options.optimal,
             "--html": options.html,
+            "--from-layer (the features)": features if options.from_layer > 1 else None,
         },
     )
     free = implied(penalty(options.penalty), read_free(options.free))
     options.bias = options.bias or "biases" in free or None
-    data = read_data(options, example)
-    trained = read_network(options.network)
+    trained = read_network(options.network, options.from_layer)
+    data = _features(options, trained, features) if trained.before else read_data(options, example)
     conversion = _conversion(options, example.lam if example else None, data.n)
     gap = NETWORK_GAP if options.gap is None else positive(options.gap, "--gap")
     with Progress(quiet=options.quiet) as stages:
@@ -72,6 +78,17 @@ def run(options: argparse.Namespace) -> int:
             write_network(report.optimal, options.optimal)
     told(options, report)
     return 0
+
+
+def _features(options: argparse.Namespace, trained: TrainedNetwork, path: Path) -> Dataset:
+    """What the layers before make of the data, written to a file of its own, which the certificate is about."""
+    bias, options.bias = options.bias, False
+    data = read_data(options, chosen_example(options))
+    made = trained.features(data.Z)
+    names = [f"h{j}" for j in range(made.shape[1])]
+    rows = [",".join([*map(repr, row), rational(y)]) for row, y in zip(made.tolist(), data.y, strict=True)]
+    write_file(path, "\n".join([",".join([*names, data.target]), *rows]) + "\n", "--from-layer")
+    return read_csv(path, bias=bool(bias))
 
 
 def _conversion(options: argparse.Namespace, default: Fraction | None, n: int) -> Conversion:

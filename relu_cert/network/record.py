@@ -75,7 +75,8 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
 
 def readable_copy(network: TrainedNetwork, origin: Origin) -> bytes | None:
     """The folded network as JSON, for the checker, which does not read the file it is from; None where it does."""
-    return json_text.write(network, "") if origin.sha256 and origin.format not in READABLE else None
+    read = origin.format in READABLE and origin.layer == 1
+    return json_text.write(network, "") if origin.sha256 and not read else None
 
 
 def hidden_cells(comparison: Comparison) -> bool:

@@ -8,30 +8,38 @@ Floats are taken as what they are: dyadic rationals.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.free.terms import Free, free_constant
 from relu_cert.rationals import products
 
 _ZERO = Fraction(0)
+Layer = tuple[NDArray[Any], NDArray[Any] | None]  # weights (outputs x inputs) and biases
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a network comes from: a file (with the SHA-256 of its bytes), a library's model, or this program."""
+    """Where a network comes from: a file (with the SHA-256 of its bytes), a library's model, or this program; `layer`:
+    from which of its linear layers on."""
 
     format: str
     path: str = ""
     sha256: str = ""
+    layer: int = 1
 
 
 @dataclass(frozen=True)
 class TrainedNetwork:
     """W1 (m x d), b1 (m, or None without biases), w2 (m), b2 and s (d, or empty without a skip connection). The zero
     network has one zero neuron. `free`: which terms are not penalised, known once the network is on the data, and
-    so is whether its last input was `appended` to them: ones, for the biases, and none of the file's own inputs."""
+    so is whether its last input was `appended` to them: ones, for the biases, and none of the file's own inputs.
+    `before`: the layers of a deeper network whose outputs are the data of this one."""
 
     W1: Matrix
     w2: Vector
@@ -41,6 +49,7 @@ class TrainedNetwork:
     skip: Vector = ()
     free: Free = ()
     appended: bool = False
+    before: tuple[Layer, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if not self.W1 or not self.W1[0] or any(len(row) != len(self.W1[0]) for row in self.W1):
@@ -49,6 +58,13 @@ class TrainedNetwork:
             raise ValueError("W1, w2 and b1 have one entry for each neuron")
         if self.skip and len(self.skip) != len(self.W1[0]):
             raise ValueError("a skip connection has one entry for each input")
+
+    def features(self, X: Any) -> NDArray[np.float64]:
+        """What the layers before this network make of the rows of X, in floats."""
+        found = np.asarray(X, dtype=np.float64)
+        for W, b in self.before:
+            found = np.maximum(found @ np.asarray(W, dtype=np.float64).T + (0.0 if b is None else b), 0.0)
+        return found
 
     @property
     def m(self) -> int:

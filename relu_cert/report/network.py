@@ -157,6 +157,9 @@ class NetworkReport(Report):
         bias = ", the last one the bias" if self.source.bias else ""
         points = f"n = {count(self.data.n, 'point')}, d = {self.data.d}{bias}"
         yield f"data         {self.name}: {points}"
+        if before := len(self.trained.before):
+            fixed = "its first layer is fixed" if before == 1 else f"its first {before} layers are fixed"
+            yield f"layers       {fixed}: what is made of the data there is the data here, and more is not said of that"
         yield f"penalty      {self.conversion.text}"
         if text := self.conversion.bias_text(self.trained):
             yield f"biases       {text}"

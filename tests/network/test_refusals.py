@@ -41,7 +41,7 @@ ARRAYS: dict[str, tuple[dict[str, Any], str]] = {
     "long": ({"W1": ONE.astype(np.longdouble), "w2": np.ones(2)}, "type float128; expected floats of 16, 32 or 64"),
     "deep": (
         {f"{k}.weight": np.ones((2, 2)) for k in range(4)},
-        "a network of 3 hidden layers; expected one hidden layer",
+        "a network of 3 hidden layers, of which nothing global is proved; .* --from-layer 3",
     ),
     "linear": ({"0.weight": np.ones((1, 2))}, "a network of 1 linear layers"),
     "convolution": (
@@ -50,7 +50,7 @@ ARRAYS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "normalisation": (
         {"0.weight": ONE, "1.running_mean": np.ones(2), "2.weight": np.ones((1, 2))},
-        "unknown tensor '1.running_mean'",
+        "'1.running_mean' is batch normalisation; .* fold it into its linear layer",
     ),
     "classes": ({"0.weight": ONE, "2.weight": np.ones((4, 2))}, "several outputs; expected"),
     "gap": ({"0.weight": ONE, "2.weight": np.ones((1, 5))}, "they do not follow one another"),

@@ -64,7 +64,7 @@ COMMANDS = (
     "network n.json d.csv --lambda 100",
     "network near.json d.csv --lambda 1/2",
     "network b.json two.csv --lambda 1/2 --free output-bias",
-    "network b.json two.csv --lambda 1/2 --output-bias neuron",
+    "network b.json two.csv --lambda 1/2 --bias --output-bias neuron",
     "prune d.csv --network n.json --lambda 1/2",
     "prune two.csv --lambda 1/10",
     "explore d.csv --validation d.csv --test d.csv --lambda 1/2",

@@ -37,12 +37,16 @@ _FORMATS = {
 ENDINGS = tuple(_FORMATS)
 
 
-def read_network(path: str | os.PathLike[str]) -> TrainedNetwork:
-    """The network in a file, exactly; DataError says in one sentence why there is none."""
+def read_network(path: str | os.PathLike[str], layer: int = 1) -> TrainedNetwork:
+    """The network in a file, exactly, from its linear layer of that number on; DataError says in one sentence why there
+    is none."""
     kind = _format(path)
     raw = read_bytes(path)
     name = file_name(os.fspath(path))
-    return kind.read(raw, name, Origin(kind.name, os.fspath(path), digest(raw)))
+    found = kind.read(raw, name, Origin(kind.name, os.fspath(path), digest(raw), layer))
+    if layer > 1 and not found.before:
+        raise UsageError(f"{name}: --from-layer is for state dicts of more than two linear layers.")
+    return found
 
 
 def write_network(network: TrainedNetwork, path: str | os.PathLike[str]) -> TrainedNetwork:

@@ -6,16 +6,18 @@ write_network(from_sklearn(model), "model.npz")
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from relu_cert.errors import DataError, UsageError
 from relu_cert.network.formats.arrays import assemble
+from relu_cert.network.formats.named import deep
 from relu_cert.network.trained import Origin, TrainedNetwork
 
 
-def from_sklearn(model: Any) -> TrainedNetwork:
+def from_sklearn(model: Any, layer: int = 1) -> TrainedNetwork:
     """The network of a fitted scikit-learn MLPRegressor with one hidden ReLU layer and one output.
 
     Reads `coefs_` (d x m and m x 1) and `intercepts_`. MLPRegressor always has biases in both layers and penalises
@@ -28,13 +30,15 @@ def from_sklearn(model: Any) -> TrainedNetwork:
         raise DataError(f"{name}: the output activation is {last}; expected a regressor with a linear output.")
     if model.activation != "relu":
         raise DataError(f"{name}: the activation is {model.activation}; only ReLU is understood.")
-    coefs = [np.asarray(a) for a in model.coefs_]
+    coefs, biases = ([np.asarray(a) for a in arrays] for arrays in (model.coefs_, model.intercepts_))
+    before = tuple((W.T, b) for W, b in zip(coefs[: layer - 1], biases, strict=False))
+    coefs = coefs[layer - 1 :]
     if len(coefs) != 2:
-        raise DataError(f"{name}: a network of {len(coefs) - 1} hidden layers; expected one hidden layer.")
+        raise DataError(f"{name}: {deep(len(model.coefs_), 'from_layer =')}.")
     if coefs[1].shape[1] != 1:
         raise DataError(f"{name}: a network with several outputs ({coefs[1].shape[1]}); only one output is understood.")
-    b1, b2 = (np.asarray(b) for b in model.intercepts_)
-    return assemble(name, Origin("scikit-learn"), coefs[0].T, coefs[1].T, b1, b2)
+    found = assemble(name, Origin("scikit-learn", layer=layer), coefs[0].T, coefs[1].T, *biases[-2:])
+    return replace(found, before=before)
 
 
 def from_scnn(model: Any) -> TrainedNetwork:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +15,7 @@ from relu_cert.errors import DataError, UsageError
 from relu_cert.network.formats.arrays import Array, Weights, assemble
 from relu_cert.network.trained import Origin, TrainedNetwork
 
+CHECKPOINT = ("model_state_dict", "state_dict", "model")
 PLAIN = ("W1", "b1", "w2", "b2", "skip")
 _SPELLING = "W1, w2 and perhaps b1, b2, skip, or the weight and bias of two linear layers"
 
@@ -32,9 +36,10 @@ def from_named(name: str, origin: Origin, arrays: Mapping[str, Array]) -> Traine
         return assemble(
             name, origin, arrays["W1"], arrays["w2"], arrays.get("b1"), arrays.get("b2"), arrays.get("skip")
         )
-    first, second = _two_layers(name, arrays)
+    before, (first, second) = _two_layers(name, arrays, origin.layer)
     W1, w2 = arrays[f"{first}weight"], arrays[f"{second}weight"]
-    return assemble(name, origin, W1, w2, arrays.get(f"{first}bias"), arrays.get(f"{second}bias"))
+    found = assemble(name, origin, W1, w2, arrays.get(f"{first}bias"), arrays.get(f"{second}bias"))
+    return replace(found, before=tuple((arrays[f"{one}weight"], arrays.get(f"{one}bias")) for one in before))
 
 
 def to_named(weights: Weights) -> dict[str, Array]:
@@ -64,8 +69,27 @@ def to_layers(weights: Weights) -> dict[str, Array]:
     return found
 
 
-def _two_layers(name: str, arrays: Mapping[str, Array]) -> tuple[str, str]:
-    """The prefixes of the first and the second layer's tensors."""
+def opened(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The state dict of a checkpoint that holds more than it, such as the epoch and the optimiser."""
+    inner = next((found[key] for key in CHECKPOINT if isinstance(found.get(key), Mapping)), None)
+    return found if inner is None else inner
+
+
+def deep(layers: int, say: str = "--from-layer") -> str:
+    """What can be done with a network of more layers than two."""
+    return (
+        f"a network of {layers - 1} hidden layers, of which nothing global is proved; fix all but the last two linear "
+        f"layers and certify these on what the others make of the data: {say} {layers - 1}"
+    )
+
+
+def _two_layers(name: str, arrays: Mapping[str, Array], layer: int) -> tuple[list[str], tuple[str, str]]:
+    """The prefixes of the first and the second layer's tensors, and before them those of the layers in front."""
+    if normal := next((key for key in arrays if key.endswith("running_mean")), None):
+        raise DataError(
+            f"{name}: {shown(normal)} is batch normalisation; at evaluation it is affine: fold it into its linear "
+            "layer (torch.nn.utils.fuse_linear_bn_weights) and save that."
+        )
     layers = [key.removesuffix("weight") for key in arrays if re.fullmatch(r"(.*\.)?weight", key)]
     known = {prefix + part for prefix in layers for part in ("weight", "bias")}
     for key in arrays:
@@ -75,9 +99,15 @@ def _two_layers(name: str, arrays: Mapping[str, Array]) -> tuple[str, str]:
         if arrays[f"{prefix}weight"].ndim != 2:
             shape = arrays[f"{prefix}weight"].shape
             raise DataError(f"{name}: {shown(f'{prefix}weight')} has shape {shape}; expected outputs x inputs.")
+    before, layers = layers[: layer - 1], layers[layer - 1 :]
+    if len(layers) > 2:
+        raise DataError(f"{name}: {deep(len(layers) + len(before))}.")
     if len(layers) != 2:
-        what = f"{len(layers) - 1} hidden layers" if len(layers) > 2 else f"{len(layers)} linear layers"
-        raise DataError(f"{name}: a network of {what}; expected one hidden layer, that is two linear layers.")
+        found = f"{len(layers)} linear layers" + (f" from layer {layer} on" if before else "")
+        raise DataError(f"{name}: a network of {found}; expected one hidden layer, that is two linear layers.")
+    for one, two in pairwise([*before, layers[0]]):
+        if arrays[f"{two}weight"].shape[1] != arrays[f"{one}weight"].shape[0]:
+            raise DataError(f"{name}: the layers {shown(one)} and {shown(two)} do not follow one another.")
     a, b = layers
     fits = [pair for pair in ((a, b), (b, a)) if _follow(arrays, *pair)]
     if len(fits) == 2:
@@ -89,7 +119,7 @@ def _two_layers(name: str, arrays: Mapping[str, Array]) -> tuple[str, str]:
         outputs = {arrays[f"{prefix}weight"].shape[0] for prefix in layers}
         what = "they do not follow one another" if 1 in outputs else "several outputs"
         raise DataError(f"{name}: linear layers of shapes {shapes}: {what}; expected (m, d) and (1, m).")
-    return fits[0]
+    return before, fits[0]
 
 
 def _follow(arrays: Mapping[str, Array], first: str, second: str) -> bool:

@@ -8,7 +8,7 @@ import pickle
 from relu_cert.data.messages import shown
 from relu_cert.errors import DataError
 from relu_cert.network.formats.arrays import Array, optional, weights
-from relu_cert.network.formats.named import from_named, to_layers
+from relu_cert.network.formats.named import from_named, opened, to_layers
 from relu_cert.network.trained import Origin, TrainedNetwork
 
 EXTRA = "torch"
@@ -27,7 +27,9 @@ def read(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
     if not isinstance(found, dict):
         raise DataError(f"{name}: a {type(found).__name__}, not a state dict; {_ADVICE}.")
     arrays: dict[str, Array] = {}
-    for key, tensor in found.items():
+    for key, tensor in opened(found).items():
+        if str(key).endswith("num_batches_tracked"):
+            continue
         if not isinstance(key, str) or not isinstance(tensor, torch.Tensor):
             raise DataError(f"{name}: {shown(str(key))} is a {type(tensor).__name__}, not a tensor; {_ADVICE}.")
         if not tensor.is_floating_point() or tensor.layout != torch.strided or tensor.is_quantized:

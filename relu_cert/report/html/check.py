@@ -203,7 +203,7 @@ def _optimal_set(report: CheckReport) -> Section | None:
         graph = None if flat is None else shadow_figure(flat)
         drawn = [beside(*pair), figures(graph, ranges_figure(seen, strips(facts, report.names)))]
     title = "All solutions" if facts.problem.kind == "cgl" else "All optimal networks"
-    return Section("optimal-set", title, (e("p", text + _listed_sentence(facts)), *drawn, _staircase(facts)))
+    return Section("optimal-set", title, (e("p", text + _listed_sentence(facts)), *drawn, _staircase(report)))
 
 
 def _listed_sentence(facts: Facts) -> str:
@@ -217,10 +217,10 @@ def _listed_sentence(facts: Facts) -> str:
     return f" {many} are the vertices of a polytope of dimension {found.dimension}."
 
 
-def _staircase(facts: Facts) -> Element | None:
-    """Width by width, how many parts the set of optimal networks has."""
-    found = facts.polytope
-    if found is None or found.dimension == 0 or facts.problem.network is None:
+def _staircase(report: CheckReport) -> Element | None:
+    """Width by width, how many parts the set of optimal networks has: what the claim `connected` proves."""
+    found, joined = report.facts.polytope, Sentence("", proved("connected"))
+    if found is None or found.dimension == 0 or not joined.true(report.results):
         return None
     steps = staircase(found)
     rows = [(str(step.width), f"{step.isolated:,}", f"{step.others:,}") for step in steps[:-1]]

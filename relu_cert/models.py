@@ -1,0 +1,83 @@
+"""What a fitted model of another library knows of its own training, and whether that is what is asked.
+
+A proof about another objective than the one that was minimised is true, and misleading: it is refused unless the user
+says `anyway`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from relu_cert.data.arrays import exact_number
+from relu_cert.errors import DataError, UsageError
+from relu_cert.network.penalty import Conversion, Penalty, convert
+
+_ANYWAY = "Leave lam out, or say anyway=True to judge it by the problem that is asked for"
+
+
+def through_pipeline(model: Any, X: Any) -> tuple[Any, Any]:
+    """The last step of a Pipeline, and X as the steps before it transform it; anything else as it is."""
+    if not hasattr(model, "named_steps"):
+        if type(model).__name__ == "TransformedTargetRegressor":
+            raise DataError("the targets were transformed for this model; give model.regressor_ and these targets.")
+        return model, X
+    before = model[:-1]
+    return model[-1], before.transform(X) if len(before) else X
+
+
+@dataclass(frozen=True)
+class TrainedWith:
+    """The penalty that a fitted estimator was trained with, in its convention, and its batch size."""
+
+    value: Any
+    penalty: str
+    batch: int | None
+
+
+def trained_with(network: Any, n: int) -> TrainedWith | None:
+    """What a fitted MLPRegressor knows of its own training on n points; None for all else."""
+    if not hasattr(network, "coefs_") or getattr(network, "alpha", None) is None:
+        return None
+    whole = getattr(network, "solver", "lbfgs") == "lbfgs"
+    size = getattr(network, "batch_size", "auto")
+    return TrainedWith(network.alpha, "sklearn", None if whole else min(200 if size == "auto" else int(size), n))
+
+
+def require_same(network: Any, asked: Conversion, n: int) -> None:
+    """UsageError unless a fitted MLPRegressor was fitted to the objective that is asked about."""
+    known = trained_with(network, n)
+    if known is None:
+        return
+    if getattr(network, "early_stopping", False):
+        raise UsageError(f"early_stopping held rows back from this model, so its objective was another one. {_ANYWAY}.")
+    if not known.value:
+        raise UsageError(f"this model was fitted with alpha = 0, without a penalty: there is no lambda. {_ANYWAY}.")
+    own = convert(Penalty(known.penalty), exact_number(known.value), n, batch=known.batch)
+    if (float(own.lam), own.free) != (float(asked.lam), asked.free):
+        batches = f"alpha = {float(own.value):.6g} on batches of {known.batch or n}"
+        was = f"{batches}, lambda = {float(own.lam):.6g}, free biases"
+        terms = f"free {', '.join(asked.free)}" if asked.free else "no free terms"
+        here = f"lambda = {float(asked.lam):.6g}, {terms}"
+        raise UsageError(f"this model was fitted with {was}; what is asked is {here}: another objective. {_ANYWAY}.")
+
+
+def fitted_alpha(w: Any) -> Any:
+    """The lambda of a fitted lasso, as its library counts it; None where it has none."""
+    found = getattr(w, "alpha_", None)
+    return getattr(w, "alpha", None) if found is None else found
+
+
+def require_same_lasso(w: Any, lam: Any, *, average: bool, constrained: bool) -> None:
+    """UsageError unless a fitted linear model was fitted to the lasso that is asked about."""
+    name, alpha = type(w).__name__, fitted_alpha(w)
+    share = getattr(w, "l1_ratio_", getattr(w, "l1_ratio", 1))
+    wrong = ""
+    if "Ridge" in name or name == "LinearRegression" or (share is not None and float(share) != 1.0):
+        wrong = f"{name} minimises another penalty than the lasso's"
+    elif getattr(w, "positive", False) and not constrained:
+        wrong = "it was fitted with positive=True, a constraint that K can say"
+    elif alpha is not None and average and float(alpha) != float(exact_number(lam)):
+        wrong = f"it was fitted with alpha = {float(alpha):.6g}, and lam = {float(exact_number(lam)):.6g} is asked for"
+    if wrong:
+        raise UsageError(f"these coefficients are of another problem: {wrong}. {_ANYWAY}.")
