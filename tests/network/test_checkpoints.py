@@ -94,4 +94,4 @@ def test_a_deeper_network_is_certified_from_a_layer_on(tmp_path, monkeypatch):
     Z = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 1.0]])
     assert np.array_equal(np.array(rows)[:, :3], np.maximum(Z @ DEEP["0.weight"].T + DEEP["0.bias"], 0))
     found = certify_network(DEEP, Z, [1, -1, 1, -1], "1/10", from_layer=2, verify=False)
-    assert f"{float(found.objective):.6g}" in " ".join(ran.out.split())
+    assert str(found.objective) in " ".join(ran.out.split())
