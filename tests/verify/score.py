@@ -1,28 +1,38 @@
 """Scores a checker on the corpus of files: python -m tests.verify.score [--kinds K,K] [--proved] [-- COMMAND ...]
 
-COMMAND is called with a certificate, and `--data FILE`, `--network FILE` where these belong to it; it accepts iff it
-exits with 0. Without COMMAND, the checker of this repository is scored, and with --proved the one that is itself proved
-(verify/rocq), beside it: it speaks of the bounds alone, and of covers and leaders only. Exit code 0 iff all is right.
+COMMAND, or without one the checker of this repository, is scored by `verify.arena`. With --proved it is the checker
+that is itself proved (verify/rocq), beside the one in Python: it speaks of the bounds alone, and of covers and leaders
+only, and the exit code is 0 iff they agree.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import verify
-from verify import Declined, Rejected, proved
+from verify import Declined, Rejected, arena, proved
+from verify.arena import CORPUS, Entry, entries
 from verify.text import Limits, load
 
-CORPUS = Path(__file__).with_name("corpus")
+__all__ = [
+    "CORPUS",
+    "Checker",
+    "Entry",
+    "beside",
+    "entries",
+    "judged",
+    "main",
+    "one_line",
+    "print_beside",
+    "score",
+    "second",
+]
 Checker = Callable[["Entry"], bool]
 READ = ("problem", "input", "facts.primal", "facts.cover", "facts.leaders")  # what the proved checker looks at
 ROUNDED = Fraction(1, 1 << 200)  # it rounds the network to 300 bits
@@ -44,32 +54,6 @@ LIMITS = {
     "a leader of itself": "its own weight is paid for like any other",
     "an unknown part": "what is not known is not read",
 }
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One certificate of the corpus."""
-
-    kind: str
-    right: bool
-    certificate: Path
-    data: Path | None
-    network: Path | None
-    why: str
-
-
-def entries() -> list[Entry]:
-    """All of the corpus."""
-    found = []
-    for folder in ("accepted", "rejected"):
-        for line in (CORPUS / f"{folder}.tsv").read_text().splitlines():
-            kind, *names, why = line.split("\t")
-            files = [None if name == "-" else CORPUS / folder / name for name in names]
-            certificate, data, network = files
-            if certificate is None:
-                raise ValueError(f"{folder}: a line without a certificate")
-            found.append(Entry(kind, folder == "accepted", certificate, data, network, why))
-    return found
 
 
 def judged(certificate: bytes, data: bytes | None, network: bytes | None) -> tuple[bool, str]:
@@ -96,18 +80,6 @@ def score(checker: Checker, corpus: Iterable[Entry]) -> dict[str, tuple[int, int
         good = checker(entry) == entry.right
         table[entry.kind] = (a + good, b + 1, c, d) if entry.right else (a, b, c + good, d + 1)
     return table
-
-
-def command(words: Sequence[str]) -> Checker:
-    """A program as a checker."""
-
-    def accepts(entry: Entry) -> bool:
-        beside = (("--data", entry.data), ("--network", entry.network))
-        given = [part for name, path in beside if path is not None for part in (name, str(path))]
-        ran = subprocess.run([*words, str(entry.certificate), *given], capture_output=True, check=False)
-        return ran.returncode == 0
-
-    return accepts
 
 
 def second(entry: Entry) -> str:
@@ -160,19 +132,16 @@ def print_beside(corpus: Iterable[Entry]) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Score the command, and print the table."""
+    """Score the command, by `verify.arena`, or the proved checker beside the one in Python."""
     parser = argparse.ArgumentParser(prog="python -m tests.verify.score", description="Score a checker.")
     parser.add_argument("--kinds", help="these kinds of evidence only, with commas between them")
-    parser.add_argument("command", nargs="*", default=[sys.executable, "-m", "verify", "--quiet"])
     parser.add_argument("--proved", action="store_true", help="the proved checker, beside the one in Python")
+    parser.add_argument("command", nargs="*", default=[sys.executable, "-m", "verify", "--quiet"])
     options = parser.parse_args(argv)
-    kinds = None if options.kinds is None else options.kinds.split(",")
-    chosen = [entry for entry in entries() if kinds is None or entry.kind in kinds]
-    table = score(command(options.command), chosen)
-    for kind, (a, b, c, d) in sorted(table.items()):
-        print(f"{kind:<14} accepted {a:>3} of {b:>3}, rejected {c:>3} of {d:>3}")
-    wrong = print_beside(chosen) if options.proved else 0
-    return int(wrong or any(a < b or c < d for a, b, c, d in table.values()))
+    chosen = [] if options.kinds is None else ["--kinds", options.kinds]
+    if not options.proved:
+        return arena.main([*chosen, *options.command])
+    return int(bool(print_beside(one for one in entries() if not chosen or one.kind in options.kinds.split(","))))
 
 
 if __name__ == "__main__":
