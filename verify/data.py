@@ -40,7 +40,8 @@ def compare(raw: bytes, input_: Input, problem: Problem, limits: Limits) -> None
                 raise Rejected(f"certificate.problem.{name}", f"the {name} of the data given", "others")
         same("X", X, problem.Z)
     else:
-        X, y, header = read_table(raw, input_, limits, (problem.n + 2) * (problem.d + 2))
+        size = (problem.n + 2) * (problem.d + problem.targets + 1)
+        X, y, header = (read_outputs if input_.targets else read_table)(raw, input_, limits, size)
         if header != input_.header:
             raise Rejected("certificate.input.header", str(header).lower(), str(input_.header).lower())
         same("Z", X, problem.Z)
@@ -63,6 +64,49 @@ def same(name: str, read: Matrix, stated: Matrix) -> None:
 
 def read_table(raw: bytes, input_: Input, limits: Limits, fields: int = 2**20) -> tuple[Matrix, Vector, bool]:
     """Z with its bias column, y, and whether there was a header. There are about so many fields, and some blanks."""
+    rows, header = read_fields(raw, input_, limits, fields)
+    width = len(rows[0])
+    if not input_.target < width or width < (1 if input_.bias else 2):
+        raise Rejected("data", f"a target column {input_.target} and a feature", f"{width} columns")
+    Z, y = [], []
+    for i, row in enumerate(rows, start=1 + header):
+        values = [number(f, input_.numbers, f"data record {i} field {j + 1}") for j, f in enumerate(row)]
+        y.append(values.pop(input_.target))
+        Z.append((*values, Fraction(1)) if input_.bias else tuple(values))
+    return tuple(Z), tuple(y), header
+
+
+def read_outputs(raw: bytes, input_: Input, limits: Limits, fields: int) -> tuple[Matrix, Vector, bool]:
+    """The same with Y, row by row: the columns of `targets`, or a column for each of the labels, 1 for rows of this
+    class; less their means where they are centred."""
+    rows, header = read_fields(raw, input_, limits, fields)
+    width = len(rows[0])
+    if max(input_.targets) >= width or width - len(input_.targets) + input_.bias < 1:
+        raise Rejected("data", f"target columns {input_.targets} and a feature", f"{width} columns")
+    if input_.labels is not None:
+        found = {row[input_.targets[0]] for row in rows}
+        if found != {*input_.labels} or len(found) != len(input_.labels):
+            raise Rejected("certificate.input.labels", f"the {len(found)} classes of the data given", "others")
+    Z, Y = [], []
+    for i, row in enumerate(rows, start=1 + header):
+
+        def at(j: int, row: list[str] = row, i: int = i) -> Fraction:
+            return number(row[j], input_.numbers, f"data record {i} field {j + 1}")
+
+        z = [at(j) for j in range(width) if j not in input_.targets]
+        Z.append((*z, Fraction(1)) if input_.bias else tuple(z))
+        if input_.labels is None:
+            Y.append([at(j) for j in input_.targets])
+        else:
+            Y.append([Fraction(row[input_.targets[0]] == label) for label in input_.labels])
+    if input_.center:
+        means = [sum(column) / len(Y) for column in zip(*Y, strict=True)]
+        Y = [[x - mean for x, mean in zip(row, means, strict=True)] for row in Y]
+    return tuple(Z), tuple(x for row in Y for x in row), header
+
+
+def read_fields(raw: bytes, input_: Input, limits: Limits, fields: int) -> tuple[list[list[str]], bool]:
+    """The records but for a header, all as wide as the first, and whether there was one."""
     try:
         text = unzipped(raw, limits).decode("utf-8-sig")
         if sum(map(text.count, (input_.delimiter, "\n", "\r"))) > 2 * fields + SPARE:
@@ -73,21 +117,16 @@ def read_table(raw: bytes, input_: Input, limits: Limits, fields: int = 2**20) -
     rows = [[field.strip() for field in record] for record in records]
     while rows and rows[-1] in ([], [""]):
         rows.pop()
-    header = bool(rows) and any(f and not numeric(f) and not NOT_FINITE.fullmatch(f) for f in rows[0])
+    named = () if input_.labels is None else input_.targets  # texts there do not make a header
+    first = [f for j, f in enumerate(rows[0]) if j not in named] if rows else []
+    header = any(f and not numeric(f) and not NOT_FINITE.fullmatch(f) for f in first)
     body = rows[header:]
     if not body:
         raise Rejected("data", "at least one row of numbers", "none")
-    width = len(rows[0])
-    if not input_.target < width or width < (1 if input_.bias else 2):
-        raise Rejected("data", f"a target column {input_.target} and a feature", f"{width} columns")
-    Z, y = [], []
     for i, row in enumerate(body, start=1 + header):
-        if len(row) != width:
-            raise Rejected(f"data record {i}", f"{width} fields", str(len(row)))
-        values = [number(f, input_.numbers, f"data record {i} field {j + 1}") for j, f in enumerate(row)]
-        y.append(values.pop(input_.target))
-        Z.append((*values, Fraction(1)) if input_.bias else tuple(values))
-    return tuple(Z), tuple(y), header
+        if len(row) != len(rows[0]):
+            raise Rejected(f"data record {i}", f"{len(rows[0])} fields", str(len(row)))
+    return body, header
 
 
 def unzipped(raw: bytes, limits: Limits) -> bytes:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from verify.problem import Problem
-from verify.text import Node
+from verify.text import Fields, Node
 
 
 @dataclass(frozen=True)
 class Input:
-    """How the raw file was read. The last five are for CSV only."""
+    """How the raw file was read. All but the first two are for CSV only.
+
+    Several outputs: the columns of `targets`; or one column of classes, with the `labels` that they stand for. `center`:
+    less their means.
+    """
 
     sha256: str
     kind: str
@@ -20,13 +24,17 @@ class Input:
     target: int = 0
     delimiter: str = ","
     header: bool = False
+    targets: tuple[int, ...] = ()
+    labels: tuple[str, ...] | None = None
+    center: bool = False
 
 
 def read_input(node: Node, problem: Problem) -> Input:
     """The `input` of a certificate, as far as it can be judged without the raw file."""
     kind = "json" if problem.model == "cgl" else "csv"
-    csv_keys = ("numbers", "bias", "target", "delimiter", "header") if kind == "csv" else ()
-    fields = node.record("sha256", "kind", *csv_keys)
+    several = ("targets", "center") if problem.targets > 1 else ("target",)
+    csv_keys = ("numbers", "bias", *several, "delimiter", "header") if kind == "csv" else ()
+    fields = node.record("sha256", "kind", *csv_keys, optional=("labels",) if problem.targets > 1 else ())
     digest = fields["sha256"].text()
     fields["sha256"].require(re.fullmatch(r"[0-9a-f]{64}", digest), "64 lower-case hexadecimal digits")
     fields["kind"].text(kind)
@@ -38,5 +46,18 @@ def read_input(node: Node, problem: Problem) -> Input:
     if len(delimiter) != 1 or delimiter in '\r\n\0"+-./' or delimiter.isalnum():
         raise fields["delimiter"].reject("one character that is no quote, no line end and no part of a number")
     numbers = fields["numbers"].text("decimal", "binary64")
+    header = fields["header"].flag()
+    if problem.targets > 1:
+        one = Input(digest, kind, numbers, bias, 0, delimiter, header)
+        return with_outputs(one, problem, fields)
     target = fields["target"].index(problem.d - bias + 1)
-    return Input(digest, kind, numbers, bias, target, delimiter, fields["header"].flag())
+    return Input(digest, kind, numbers, bias, target, delimiter, header)
+
+
+def with_outputs(input_: Input, problem: Problem, fields: Fields) -> Input:
+    """The same with the columns of several outputs: different ones, or a single one of classes, whose labels differ."""
+    columns = [entry.index(2**20) for entry in fields["targets"].array()]
+    labels = tuple(label.text() for label in fields["labels"].array(problem.targets)) if "labels" in fields else None
+    count = problem.targets if labels is None else 1
+    fields["targets"].require(len({*columns}) == len(columns) == count, f"{count} different columns")
+    return replace(input_, targets=tuple(columns), labels=labels, center=fields["center"].flag())

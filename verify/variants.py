@@ -70,6 +70,8 @@ def check_point(problem: Problem, theta: Vector, node: Node) -> None:
 def under(problem: Problem) -> str:
     """What a claim's truth needs besides the data and lambda."""
     parts = ["gated networks"] if problem.model == "gated" else []
+    if problem.targets > 1:
+        parts.append(f"networks with {problem.targets} outputs")
     if problem.patterns is not None:
         parts.append(f"over the {len(problem.patterns)} listed pattern{'s' * (len(problem.patterns) > 1)} only")
     if problem.free:

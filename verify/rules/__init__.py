@@ -1,6 +1,7 @@
 """The rules, one file for each fact of a certificate: what it proves, what it rests on, where it applies, its check.
 
-It is loaded only where its fact is there. `elastic` (delta > 0) and `logistic` have the rules that are others there.
+It is loaded only where its fact is there. `elastic` (delta > 0), `logistic` and `outputs` (several) have the rules that
+are others there.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from verify.facts import PATTERNS, Fact, Facts, needed
 from verify.problem import Problem
 from verify.text import Node
 
-FILES = {folder: {m.name for m in iter_modules([f"{__path__[0]}/{folder}"])} for folder in ("elastic", "logistic")}
+FOLDERS = ("elastic", "logistic", "outputs")
+FILES = {folder: {m.name for m in iter_modules([f"{__path__[0]}/{folder}"])} for folder in FOLDERS}
+SEVERAL = ("primal", "cover", "value", "fit")  # the facts of a network with several outputs
 NAMES = (  # in the order in which they are checked: each after all that it uses, and after those that tell less
     *("patterns", "lambda_max", "cover_lambda_max", "ggp", "one_neuron", "path", "curve", "jump"),
     *("primal", "dual", "cover", "leaders", "value", "fit", "optimal_set", "exact_set", "algebraic_set", "cover_set"),
@@ -26,13 +29,13 @@ Applies = Callable[[Problem], bool]
 
 
 def plain(problem: Problem) -> bool:
-    """The squared loss, delta = 0 and no free term."""
-    return not (problem.delta or problem.logistic or problem.free)
+    """The squared loss, delta = 0, no free term and one output."""
+    return not (problem.delta or problem.logistic or problem.free) and problem.targets == 1
 
 
 def unlisted(problem: Problem) -> bool:
     """ReLU networks over all patterns, with delta = 0: no list of patterns is needed."""
-    return problem.model == "relu" and problem.patterns is None and not problem.delta
+    return problem.model == "relu" and problem.patterns is None and not problem.delta and problem.targets == 1
 
 
 def everywhere(problem: Problem) -> bool:
@@ -57,7 +60,7 @@ class Rule:
 
 def load(name: str, problem: Problem) -> Rule:
     """The rule of this name for such a problem."""
-    folder = "elastic" if problem.delta else "logistic" if problem.logistic else ""
+    folder = "outputs" if problem.targets > 1 else "elastic" if problem.delta else "logistic" if problem.logistic else ""
     place = f"{folder}." if folder and name in FILES[folder] else ""
     rule: Rule = resolve_name(f"verify.rules.{place}{name}:RULE")
     return rule
@@ -68,6 +71,8 @@ def check_facts(problem: Problem, node: Node) -> Facts:
     given = node.record(optional=tuple(sorted(NAMES)))
     rules = {name: load(name, problem) for name in NAMES if name in given}
     others = [name for name, rule in rules.items() if not rule.applies(problem)]
+    if problem.targets > 1:
+        others = [name for name in rules if name not in SEVERAL]
     node.require(not others, "only keys of facts that such a problem can have", f"the unknown key {str(others)[1:-1]}")
     facts = Facts()
     if "patterns" in rules:

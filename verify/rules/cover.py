@@ -30,14 +30,14 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
 def read_theta(problem: Problem, facts: Facts, node: Node) -> Vector:
     """A vector; or tau (floor(r_k 2^bits) / 2^bits + m_k) with r the residual of `primal` and the moves m."""
     if not isinstance(node.value, dict):
-        return node.vector(problem.n)
+        return node.vector(len(problem.y))
     fields = node.record("tau", "bits", optional=("moves",))
     tau, bits = fields["tau"].number(), fields["bits"].index(MOST_BITS)
     fit = needed(facts.get(PRIMAL), "primal", node).fit
     theta = [Fraction(floor((y_k - f_k) * 2**bits), 2**bits) for y_k, f_k in zip(problem.y, fit, strict=True)]
     for entry in fields["moves"].array() if "moves" in fields else ():
         k, m = entry.array(2)
-        theta[k.index(problem.n)] += m.number()
+        theta[k.index(len(problem.y))] += m.number()
     return tuple(tau * t for t in theta)
 
 

@@ -1,0 +1,1 @@
+"""Networks with several outputs: training, the tree with quadratic leaves, the exact certificate."""

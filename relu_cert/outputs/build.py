@@ -1,0 +1,229 @@
+"""The tree of a certificate: the engine proposes, every leaf is decided in integers, and split again where it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import gcd, sqrt
+
+import numpy as np
+
+from relu_cert.cover.evidence import Row
+from relu_cert.exact import scaled_rows
+from relu_cert.outputs.ascent import Floats
+from relu_cert.outputs.bound import least
+from relu_cert.outputs.engine import DONE, VIOLATED, Grown, Integers, grown
+from relu_cert.outputs.evidence import FINE, OFFSET, PLAIN, SHARES, TIE, WHOLE, Outputs, Tie, Tree
+from relu_cert.outputs.exact import Form, Pull, Vertices, crossing_lines, definite, leaf_form
+
+MOST_NODES = 400_000
+MOST_REPAIRS = 60  # how often a leaf is split that floats took for one
+WIDTHS = (1, 2, 3, 4, 6, 8, 12)  # bytes an entry of N
+
+
+class Unproved(Exception):
+    """The tree did not end; `violators` are directions u with |F(u)| > lambda |u|, if there are any."""
+
+    def __init__(self, why: str, violators: Floats | None = None) -> None:
+        super().__init__(why)
+        self.violators = np.zeros((0, 0)) if violators is None else violators
+
+
+@dataclass
+class Writer:
+    """The streams, as they grow."""
+
+    codes: bytearray = field(default_factory=bytearray)
+    multipliers: bytearray = field(default_factory=bytearray)
+    shares: bytearray = field(default_factory=bytearray)
+    forms: bytearray = field(default_factory=bytearray)
+    leaves: int = 0
+    nodes: int = 0
+
+    def split(self, edge: int, multiplier: int) -> None:
+        """A bisection."""
+        self.codes.append(edge)
+        self.multipliers.append(multiplier)
+        self.nodes += 1
+
+    def leaf(self, code: int, tie: int, shares: bytes, N: bytes) -> None:
+        """A leaf."""
+        self.codes += bytes([code, tie]) if code == TIE else bytes([code])
+        self.shares += shares
+        self.forms += N
+        self.leaves += 1
+        self.nodes += 1
+
+    @property
+    def tree(self) -> Tree:
+        """All of it."""
+        return Tree(*map(bytes, (self.codes, self.multipliers, self.shares, self.forms)))
+
+
+def sign_cones(basis: Sequence[Row]) -> Integers:
+    """The 2^d cones of the vectors +-b_i, in the order of the certificate."""
+    d = len(basis)
+    cones = [[[x if mask >> i & 1 else -x for x in g] for i, g in enumerate(basis)] for mask in range(1 << d)]
+    return np.array(cones, dtype=np.int64).reshape(1 << d, d, -1)
+
+
+@dataclass
+class Builder:
+    """One certificate."""
+
+    pull: Pull
+    ties: tuple[Tie, ...]
+    over: Callable[[], bool]
+    most_nodes: int = MOST_NODES
+    writer: Writer = field(default_factory=Writer)
+    vertices: Vertices = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.vertices = Vertices(self.pull)
+        n = len(self.pull.W)
+        self.directions = np.array([tie.u for tie in self.ties]).reshape(len(self.ties), -1)
+        self.tied = np.full((len(self.ties), n), np.nan)
+        for a, tie in enumerate(self.ties):
+            for c, s in zip(tie.lines, tie.shares, strict=True):
+                self.tied[a, c] = float(s)
+
+    def proposed(self, roots: Integers) -> Grown:
+        """The tree below these cones in floats; it must have ended."""
+        Z, th, L0 = self.pull.floats
+        found = grown(Z, th, L0, roots, 0.0, self.directions, self.tied, self.most_nodes - self.writer.nodes)
+        if found.status == VIOLATED:
+            raise Unproved("the dual constraint is violated", found.violators)
+        if found.status != DONE:
+            raise Unproved("the tree did not end")
+        return found
+
+    def run(self, roots: Integers, repairs: int = 0) -> None:
+        """Write the tree below these cones."""
+        found = self.proposed(roots)
+        splits = leaf = 0
+        for code in found.codes.tolist():
+            if code < PLAIN:
+                self.writer.split(code, int(found.multipliers[splits]))
+                splits += 1
+                continue
+            at = slice(int(found.starts[leaf]), int(found.starts[leaf + 1]))
+            cone = [tuple(g) for g in found.cones[leaf].tolist()]
+            shares = dict(zip(found.lines[at].tolist(), found.shares[at].tolist(), strict=True))
+            if not self.proved(cone, shares, code - PLAIN - 1):
+                if repairs >= MOST_REPAIRS or self.over():
+                    raise Unproved("a leaf holds in floats only")
+                self.run(self.halves(cone), repairs + 1)
+            leaf += 1
+
+    def proved(self, cone: Sequence[Row], shares: dict[int, float], tie: int) -> bool:
+        """Write the cone as a leaf, if it is one."""
+        crossing, on = crossing_lines(self.vertices, cone)
+        for code in (TIE,) if tie >= 0 else (PLAIN, SHARES, FINE):
+            whole, moved = WHOLE.get(code, 0), [0] * len(crossing)
+            if code == TIE:
+                parts, whole = self.parts(tie)
+                chosen = [parts.get(c, whole * o) for c, o in zip(crossing, on, strict=True)]
+            else:
+                far = (1 - shares.get(c, o) if o else shares.get(c, o) for c, o in zip(crossing, on, strict=True))
+                moved = [min(max(round(x * whole), 0), whole) for x in far]
+                if code == PLAIN and any(moved):
+                    continue
+                chosen = [whole - b if o else b for b, o in zip(moved, on, strict=True)]
+            N = self.split_off(leaf_form(self.vertices, cone, crossing, chosen, whole), cone, whole)
+            if N is not None:
+                width = {SHARES: 1, FINE: 2}.get(code, 0)
+                self.writer.leaf(code, tie, b"".join(b.to_bytes(width, "little") for b in moved if width), N)
+                return True
+        return False
+
+    def parts(self, tie: int) -> tuple[dict[int, int], int]:
+        """The shares of a tie in integers, and the whole."""
+        (parts,), whole = scaled_rows([self.ties[tie].shares])
+        return dict(zip(self.ties[tie].lines, parts, strict=True)), whole
+
+    def split_off(self, Q: Form, cone: Sequence[Row], whole: int) -> bytes | None:
+        """N as it is written, with Q - N definite; None where none is found."""
+        d = len(Q)
+        if all(x >= 0 for row in Q for x in row):
+            return b"\0"
+        count = d * (d - 1) // 2
+        if definite(Q):
+            return bytes([1, *OFFSET.to_bytes(2, "little"), *[0] * count])
+        bits = [max(map(abs, g)).bit_length() for g in cone]
+        size = 2 * whole * whole * self.pull.level
+        lengths = [sqrt(sum(x * x for x in g)) for g in cone]
+        N = nonnegative_part(np.array([[Q[i][j] / size / lengths[i] / lengths[j] for j in range(d)] for i in range(d)]))
+        if N is None:
+            return None
+        pairs = [*combinations(range(d), 2)]
+        relative = [N[i, j] * (lengths[i] / 2.0 ** bits[i]) * (lengths[j] / 2.0 ** bits[j]) for i, j in pairs]
+        exact = [int(x * 2.0**60) * size for x in relative]  # N_ij 2^(60 - bits)
+        largest = max(exact).bit_length()
+        for width in WIDTHS:
+            power = max(largest - 8 * width, 0)
+            entries = [x >> power for x in exact]
+            lift = max(0, max(60 - power - bits[i] - bits[j] for i, j in pairs))
+            S = [[x << lift for x in row] for row in Q]
+            for (i, j), x in zip(pairs, entries, strict=True):
+                S[i][j] -= x << power - 60 + bits[i] + bits[j] + lift
+                S[j][i] = S[i][j]
+            if definite(S):
+                raw = b"".join(x.to_bytes(width, "little") for x in entries)
+                return bytes([width, *(power - 60 + OFFSET).to_bytes(2, "little")]) + raw
+        return None
+
+    def halves(self, cone: Sequence[Row]) -> Integers:
+        """The two halves of a cone at its longest edge, in the order of the certificate; the split is written."""
+        lengths = [sqrt(sum(x * x for x in g)) for g in cone]
+        edges = [*combinations(range(len(cone)), 2)]
+        if not edges:
+            raise Unproved("the dual constraint is violated", np.array(cone, dtype=np.float64))
+
+        def cosine(edge: tuple[int, int]) -> float:
+            i, j = edge
+            return sum(a * b for a, b in zip(cone[i], cone[j], strict=True)) / lengths[i] / lengths[j]
+
+        i, j = min(edges, key=cosine)
+        up = round(np.log2(lengths[j] / lengths[i]))
+        mi, mj = (1 << up, 1) if up >= 0 else (1, 1 << -up)
+        g = [mi * a + mj * b for a, b in zip(cone[i], cone[j], strict=True)]
+        divisor = gcd(*g)
+        if max(map(abs, g)) >= 2**60:
+            raise Unproved("generators are too long")
+        self.writer.split(edges.index((i, j)), 2 * up if up >= 0 else 128 - 2 * up)
+        new = tuple(x // divisor for x in g)
+        parts = [[new if k == at else h for k, h in enumerate(cone)] for at in (j, i)]
+        return np.array(parts, dtype=np.int64)
+
+
+def nonnegative_part(Q: Floats) -> Floats | None:
+    """N >= 0 with Q - N positive definite, in floats (unit generators)."""
+    d = len(Q)
+    room = [np.empty((d, d)) for _ in range(3)]
+    t, x, ones = np.empty(d), np.empty(d), np.ones(d)
+    free, index = np.empty(d, np.int64), np.empty(d, np.int64)
+    value = least(Q, t, *room, x, free, index, ones)
+    if value <= 0:
+        return None
+    convex = room[0].copy()
+    for k in range(6):
+        lowered = convex - 0.3 * value / 4**k * (1 - np.eye(d))
+        least(lowered, t, *room, x, free, index, ones)
+        slope = lowered @ t
+        y = np.maximum(slope - t @ slope, 0)
+        N = np.maximum(Q - lowered + y[:, None] + y[None, :], 0)
+        np.fill_diagonal(N, 0.0)
+        if np.linalg.eigvalsh(Q - N)[0] > 0:
+            found: Floats = N
+            return found
+    return None
+
+
+def build(
+    pull: Pull, basis: tuple[Row, ...], ties: tuple[Tie, ...], over: Callable[[], bool], most_nodes: int = MOST_NODES
+) -> Outputs:
+    """The evidence that |F(u)| <= lambda |u|; Unproved where it was not found."""
+    builder = Builder(pull, ties, over, most_nodes)
+    builder.run(sign_cones(basis))
+    return Outputs(basis, ties, builder.writer.tree, builder.writer.nodes, builder.writer.leaves)

@@ -1,0 +1,166 @@
+"""The quadratic leaf in integers: what the engine proposes is decided here.
+
+    F(u) = Theta'(Zu)_+ = M0'u + sum_c W_c (p_c.u)_+
+
+over the lines p_c of the data. In units of 1 / unit all of it is integral.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import isqrt
+
+import numpy as np
+from flint import fmpz_mat
+
+from relu_cert.cover.evidence import Row
+from relu_cert.cover.lines import Lines
+from relu_cert.exact import Matrix, scaled_rows
+from relu_cert.outputs.ascent import Floats
+from relu_cert.outputs.bound import PAIRS
+
+Form = list[list[int]]
+
+
+@dataclass(frozen=True)
+class Pull:
+    """F at Theta, in integers; `level` is lambda^2 unit^2, rounded down."""
+
+    lines: Lines
+    W: tuple[Row, ...]
+    M0: tuple[Row, ...]
+    unit: int
+    level: int
+
+    @property
+    def C(self) -> int:
+        """The number of outputs."""
+        return len(self.M0[0])
+
+    @cached_property
+    def lengths(self) -> tuple[int, ...]:
+        """Integers >= |W_c|."""
+        squares = [sum(x * x for x in w) for w in self.W]
+        return tuple(isqrt(q - 1) + 1 if q else 0 for q in squares)
+
+    @cached_property
+    def floats(self) -> tuple[Floats, Floats, Floats]:
+        """Unit lines, their weights and M0, for lambda = 1."""
+        root = isqrt(self.level << 60)  # lambda unit 2^30
+        P = np.array([[float(x) for x in p] for p in self.lines.rows]).reshape(len(self.W), -1)
+        size = np.linalg.norm(P, axis=1)
+        W = np.array([[(x << 30) / root for x in w] for w in self.W]).reshape(len(self.W), -1)
+        M0 = np.array([[(x << 30) / root for x in row] for row in self.M0])
+        return np.ascontiguousarray(P / size[:, None]), np.ascontiguousarray(W * size[:, None]), M0
+
+
+def pull_of(lines: Lines, Theta: Matrix, squared: Fraction) -> Pull:
+    """F of a dual point (n x C), for lambda^2 = squared."""
+    T, q = scaled_rows(Theta)
+    C = len(T[0])
+    W = [[0] * C for _ in lines.rows]
+    M0 = [[0] * C for _ in range(lines.D)]
+    for c, a, t in zip(lines.line, lines.multiple, T, strict=True):
+        if c < 0:
+            continue
+        for i, x in enumerate(t):
+            W[c][i] += abs(a) * x
+        if a < 0:
+            for l, p in enumerate(lines.rows[c]):
+                for i, x in enumerate(t):
+                    M0[l][i] += a * p * x
+    unit = lines.scale * q
+    level = squared * unit * unit
+    return Pull(lines, tuple(map(tuple, W)), tuple(map(tuple, M0)), unit, level.numerator // level.denominator)
+
+
+@dataclass
+class Vertices:
+    """Heights p_c.g and values F(g) of generators, kept: neighbouring cones share them."""
+
+    pull: Pull
+    known: dict[Row, tuple[list[int], list[int]]] = field(default_factory=dict)
+    lines: fmpz_mat = field(init=False)
+    weights: fmpz_mat = field(init=False)
+    linear: fmpz_mat = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.lines = fmpz_mat([list(p) for p in self.pull.lines.rows]).transpose()
+        self.weights = fmpz_mat([list(w) for w in self.pull.W])
+        self.linear = fmpz_mat([list(row) for row in self.pull.M0])
+
+    def at(self, g: Row) -> tuple[list[int], list[int]]:
+        """Heights and value."""
+        if g not in self.known:
+            G = fmpz_mat([list(g)])
+            heights = [int(x) for x in (G * self.lines).entries()]
+            above = fmpz_mat([[max(h, 0) for h in heights]])
+            value = [int(x) for x in (above * self.weights + G * self.linear).entries()]
+            self.known[g] = heights, value
+        return self.known[g]
+
+
+def crossing_lines(vertices: Vertices, cone: Sequence[Row]) -> tuple[list[int], list[bool]]:
+    """The lines that cross a cone, and whether they are on at its middle."""
+    heights = [vertices.at(g)[0] for g in cone]
+    bits = [max(map(abs, g)).bit_length() for g in cone]
+    lift = [max(bits) - b for b in bits]
+    crossing = [c for c, column in enumerate(zip(*heights, strict=True)) if min(column) < 0 < max(column)]
+    return crossing, [sum(h[c] << k for h, k in zip(heights, lift, strict=True)) > 0 for c in crossing]
+
+
+def leaf_form(
+    vertices: Vertices, cone: Sequence[Row], crossing: Sequence[int], shares: Sequence[int], whole: int
+) -> Form:
+    """2 whole^2 (level GG' - B), from below: no entry is more."""
+    pull = vertices.pull
+    at = [vertices.at(g) for g in cone]
+    G = fmpz_mat([list(g) for g in cone])
+    Q = 2 * whole * whole * pull.level * (G * G.transpose())
+    L = whole * fmpz_mat([list(value) for _, value in at])
+    if not crossing:
+        return _integers(Q - 2 * L * L.transpose())
+    V = [[heights[c] for heights, _ in at] for c in crossing]
+    D = fmpz_mat([[whole * max(x, 0) - s * x for x in row] for row, s in zip(V, shares, strict=True)])
+    W = fmpz_mat([list(pull.W[c]) for c in crossing])
+    L -= D.transpose() * W
+    Q -= 2 * L * L.transpose()
+    T = 2 * W * L.transpose()
+    if len(crossing) <= PAIRS:
+        T += fmpz_mat([[max(x, 0) for x in row] for row in (W * W.transpose()).tolist()]) * D
+    else:
+        w = fmpz_mat([[pull.lengths[c]] for c in crossing])
+        T += w * (w.transpose() * D)
+    above, kept = [], []
+    for row, t, s in zip(V, _integers(T), shares, strict=True):
+        positive = [max(x, 0) for x in t]
+        above.append(positive)
+        least = min(s, whole - s)
+        if least and not any(positive):
+            kappa = min(-y * least // abs(x) for x, y in zip(row, t, strict=True) if x)
+            kept.append((row, [kappa * x for x in row]))
+    half = D.transpose() * fmpz_mat(above)
+    Q -= half + half.transpose()
+    if kept:
+        Q += 2 * fmpz_mat([a for a, _ in kept]).transpose() * fmpz_mat([b for _, b in kept])
+    return _integers(Q)
+
+
+def definite(Q: Form) -> bool:
+    """Whether Q is positive definite."""
+    S, last = [list(row) for row in Q], 1
+    for k, pivots in enumerate(S):
+        if pivots[k] <= 0:
+            return False
+        for i in range(k + 1, len(S)):
+            for j in range(k + 1, len(S)):
+                S[i][j] = (S[i][j] * pivots[k] - S[i][k] * pivots[j]) // last
+        last = pivots[k]
+    return True
+
+
+def _integers(A: fmpz_mat) -> Form:
+    return [[int(x) for x in row] for row in A.tolist()]

@@ -1,0 +1,367 @@
+"""Training of networks with several outputs in floats: min 1/2 |(Z W')_+ V - Y|^2 + lambda sum |w_j||v_j|.
+
+Neurons come in where |F(u)| exceeds lambda, F(u) = Theta'(Zu)_+ with the residual Theta; a group lasso weighs fixed
+directions; Newton moves all of them at once, smoothed less and less; at the end the rows on which a neuron is zero
+are held there. Nothing here is trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from relu_cert.cover.small import compile_
+from relu_cert.outputs.ascent import Floats, maxima, sizes, starts, unit
+
+FINE = 1e-10
+MOST_ROUNDS = 60
+NEW = 12  # neurons that come in at a time
+Oracle = Callable[["Net"], Floats]  # violators; none: there are none
+
+
+@dataclass(frozen=True)
+class Task:
+    """The problem in floats."""
+
+    Z: Floats
+    Y: Floats
+    lam: float
+
+
+@dataclass(frozen=True)
+class Net:
+    """Neurons (w_j, v_j) as rows, |w_j| = |v_j|."""
+
+    W: Floats
+    V: Floats
+
+    def fit(self, Z: Floats) -> Floats:
+        """The outputs."""
+        found: Floats = np.maximum(Z @ self.W.T, 0) @ self.V
+        return found
+
+    @property
+    def weights(self) -> Floats:
+        """|w_j||v_j|"""
+        found: Floats = np.linalg.norm(self.W, axis=1) * np.linalg.norm(self.V, axis=1)
+        return found
+
+    def kept(self, chosen: Floats) -> Net:
+        """Some of the neurons."""
+        return Net(self.W[chosen], self.V[chosen])
+
+
+def objective(task: Task, net: Net) -> float:
+    """The objective."""
+    E = net.fit(task.Z) - task.Y
+    return float(0.5 * (E * E).sum() + task.lam * net.weights.sum())
+
+
+def balanced(U: Floats, X: Floats) -> Net:
+    """The neurons with directions U and outputs X, |w| = |v|; those without outputs are left out."""
+    size = np.linalg.norm(X, axis=1)
+    keep = size > 1e-10 * size.max(initial=1e-300)
+    root = np.sqrt(size[keep])[:, None]
+    return Net(U[keep] * root, X[keep] / root)
+
+
+def merged(net: Net, least: float = 1e-9, near: float = 1e-9) -> Net:
+    """Without neurons of little weight, and with one in the place of those of about one direction."""
+    weights = net.weights
+    net = net.kept(weights > least * weights.max(initial=0.0))
+    order = np.argsort(-net.weights)
+    size = np.linalg.norm(net.W, axis=1)[:, None]
+    U, X = (net.W / size)[order], (net.V * size)[order]
+    first: list[int] = []
+    for i in range(len(U)):
+        same = next((j for j in first if U[i] @ U[j] > 1 - near), None)
+        if same is None:
+            first.append(i)
+        else:
+            X[same] += X[i]
+    return balanced(U[first], X[first]) if first else net
+
+
+@compile_
+def descend(K, b, lam, X, rounds, tol):  # type: ignore[no-untyped-def]
+    """Block descent for min 1/2 tr X'KX - <b, X> + lam sum |X_j|, in place."""
+    m, C = X.shape
+    R = b - K @ X
+    x = np.zeros(C)
+    whole = True
+    for it in range(rounds):
+        change = scale = 0.0
+        for j in range(m):
+            size = 0.0
+            for c in range(C):
+                size += X[j, c] ** 2
+            if not whole and size == 0.0:
+                continue
+            size = 0.0
+            for c in range(C):
+                x[c] = R[j, c] + K[j, j] * X[j, c]
+                size += x[c] ** 2
+            factor = max(0.0, 1 - lam / max(np.sqrt(size), 1e-300)) / K[j, j]
+            moved = 0.0
+            for c in range(C):
+                x[c] = factor * x[c] - X[j, c]
+                moved = max(moved, abs(x[c]))
+            if moved > 0.0:
+                for l in range(m):
+                    for c in range(C):
+                        R[l, c] -= K[l, j] * x[c]
+                for c in range(C):
+                    X[j, c] += x[c]
+            change = max(change, moved)
+            for c in range(C):
+                scale = max(scale, abs(X[j, c]))
+        if change < tol * scale:
+            if whole:
+                break
+            whole = True
+        else:
+            whole = it % 20 == 19
+
+
+def lasso(K: Floats, b: Floats, lam: float, X: Floats, steps: int = 25) -> Floats:
+    """The group lasso: block descent, then Newton on the groups that are there."""
+    X = np.ascontiguousarray(X)
+    descend(K, b, lam, X, 300, 1e-9)
+
+    def value(X: Floats) -> float:
+        return float(0.5 * (X * (K @ X)).sum() - (b * X).sum() + lam * np.linalg.norm(X, axis=1).sum())
+
+    C = X.shape[1]
+    for _ in range(steps):
+        size = np.linalg.norm(X, axis=1)
+        X[size <= 1e-10 * size.max(initial=0.0)] = 0.0
+        a = np.flatnonzero(np.linalg.norm(X, axis=1))
+        if not len(a):
+            break
+        way = X[a] / size[a][:, None]
+        g = K[np.ix_(a, a)] @ X[a] - b[a] + lam * way
+        if np.abs(g).max() < 1e-12 * lam:
+            break
+        H = np.kron(K[np.ix_(a, a)], np.eye(C))
+        for j in range(len(a)):
+            at = slice(j * C, j * C + C)
+            H[at, at] += lam / size[a[j]] * (np.eye(C) - np.outer(way[j], way[j]))
+        H[np.diag_indices(len(H))] += 1e-12 * np.trace(H) / len(H)
+        try:
+            p = -cho_solve(cho_factor(H), g.ravel()).reshape(g.shape)
+        except LinAlgError:
+            break
+        step, before = 1.0, value(X)
+        while step > 1e-4:
+            trial = X.copy()
+            trial[a] += step * p
+            trial[a[(trial[a] * way).sum(axis=1) < 0]] = 0.0
+            if value(trial) < before:
+                break
+            step *= 0.4
+        if step <= 1e-4:
+            descend(K, b, lam, X, 200, 1e-12)
+            break
+        X = np.ascontiguousarray(trial)
+        descend(K, b, lam, X, 3, 1e-13)
+    return X
+
+
+def weighed(task: Task, net: Net, more: Floats) -> Net:
+    """The best weights for the directions of the network and more of them."""
+    size = np.linalg.norm(net.W, axis=1)[:, None]
+    U = np.vstack([net.W / size, more])
+    X = np.vstack([net.V * size, np.zeros((len(more), task.Y.shape[1]))])
+    S = np.maximum(task.Z @ U.T, 0)
+    seen = (S * S).sum(axis=0) > 1e-14
+    S, U, X = S[:, seen], U[seen], X[seen]
+    return balanced(U, lasso(S.T @ S, S.T @ task.Y, task.lam, X)) if seen.any() else net
+
+
+def newton(task: Task, net: Net, mu: float, steps: int, tol: float = 1e-15) -> Net:
+    """Damped Newton steps for all neurons, with (a + sqrt(a^2 + mu^2)) / 2 for (a)_+."""
+    Z, Y, lam = task.Z, task.Y, task.lam
+    d, C = Z.shape[1], Y.shape[1]
+    W, V = net.W, net.V
+    damping = 1e-6
+
+    def at(W: Floats, V: Floats) -> tuple[Floats, Floats, Floats, Floats, float]:
+        A = Z @ W.T
+        R = np.sqrt(A * A + mu * mu)
+        S = 0.5 * (A + R)
+        E = S @ V - Y
+        return A, R, S, E, float(0.5 * (E * E).sum() + 0.5 * lam * ((W * W).sum() + (V * V).sum()))
+
+    now = at(W, V)
+    for _ in range(steps):
+        A, R, S, E, f = now
+        m = len(W)
+        slope = 0.5 * (1 + A / R)
+        bend = (E @ V.T) * (0.5 * mu * mu / R**3)
+        J = (slope[:, :, None] * Z[:, None, :]).reshape(len(Z), m * d)
+        X = (J.T @ E).reshape(m, d, C)
+        g = np.concatenate([(np.einsum("jac,jc->ja", X, V) + lam * W).ravel(), (S.T @ E + lam * V).ravel()])
+        md = m * d
+        H = np.zeros((md + m * C, md + m * C))
+        H[:md, :md] = (J.T @ J) * np.kron(V @ V.T, np.ones((d, d)))
+        H[:md, md:] = np.einsum("iaj,ic->iajc", (J.T @ S).reshape(m, d, m), V).reshape(md, m * C)
+        H[md:, md:] = np.kron(S.T @ S, np.eye(C))
+        for j in range(m):
+            own = slice(j * d, j * d + d)
+            H[own, own] += (Z * bend[:, j : j + 1]).T @ Z
+            H[own, md + j * C : md + j * C + C] += X[j]
+        H[md:, :md] = H[:md, md:].T
+        H[np.diag_indices(len(H))] += lam
+        scale = np.abs(np.diag(H)).mean()
+        values, vectors = np.linalg.eigh(H)
+        along = vectors.T @ g
+        better = False
+        for _ in range(15):
+            p = -vectors @ (along / (np.maximum(np.abs(values), 1e-12 * scale) + damping * scale))
+            W1, V1 = W + p[:md].reshape(m, d), V + p[md:].reshape(m, C)
+            trial = at(W1, V1)
+            if trial[4] < f:
+                better = True
+                break
+            damping = max(damping * 10, 1e-10)
+        if not better:
+            break
+        W, V, now = W1, V1, trial
+        damping = max(damping * 0.1, 1e-14)
+        if f - now[4] < tol * f:
+            break
+        weights = Net(W, V).weights
+        if (weights < 1e-10 * weights.max()).any():
+            keep = weights >= 1e-10 * weights.max()
+            W, V = W[keep], V[keep]
+            now = at(W, V)
+    return Net(W, V)
+
+
+def tight_rows(Z: Floats, net: Net, width: float) -> list[Floats]:
+    """For each neuron, the rows at which it is zero up to a width."""
+    lengths = np.linalg.norm(Z, axis=1) + 1e-300
+    heights = Z @ unit(net.W).T / lengths[:, None]
+    return [np.abs(heights[:, j]) < width for j in range(heights.shape[1])]
+
+
+def polished(task: Task, net: Net, width: float, steps: int = 50) -> Net | None:
+    """Newton with the rows at which a neuron is nearly zero held there; None where that leaves a neuron nothing."""
+    Z, Y, lam = task.Z, task.Y, task.lam
+    C = Y.shape[1]
+    lengths = np.linalg.norm(Z, axis=1) + 1e-300
+    bases, moved = [], []
+    for w, tight in zip(net.W, tight_rows(Z, net, width), strict=True):
+        basis = np.eye(Z.shape[1])
+        if tight.any():
+            _, s, axes = np.linalg.svd(Z[tight] / lengths[tight, None])
+            basis = axes[int((s > 1e-6).sum()) :].T
+        if not basis.shape[1]:
+            return None
+        bases.append(basis)
+        moved.append((Z @ basis) * ((Z @ w > 0) & ~tight)[:, None])
+    x, V = [b.T @ w for b, w in zip(bases, net.W, strict=True)], net.V.copy()
+    m = len(x)
+    ends = np.cumsum([0, *(len(o) + C for o in x)])
+    for _ in range(steps):
+        S = np.stack([A @ o for A, o in zip(moved, x, strict=True)], axis=1)
+        E = S @ V - Y
+        g, H = np.zeros(ends[-1]), np.zeros((ends[-1], ends[-1]))
+        for i in range(m):
+            di, at = len(x[i]), slice(ends[i], ends[i + 1])
+            X = moved[i].T @ E
+            g[at] = np.concatenate([X @ V[i] + lam * x[i], S[:, i] @ E + lam * V[i]])
+            for j in range(m):
+                dj, block = len(x[j]), H[at, ends[j] : ends[j + 1]]
+                block[:di, :dj] += (V[i] @ V[j]) * (moved[i].T @ moved[j])
+                block[:di, dj:] += np.outer(moved[i].T @ S[:, j], V[i])
+                block[di:, :dj] += np.outer(V[j], moved[j].T @ S[:, i])
+                block[di:, dj:] += (S[:, i] @ S[:, j]) * np.eye(C)
+            own = H[at, at]
+            own[:di, di:] += X
+            own[di:, :di] += X.T
+            own += lam * np.eye(len(own))
+        p = -np.linalg.lstsq(H, g, rcond=1e-12)[0]
+        if not np.isfinite(p).all():
+            return None
+        size = np.sqrt(sum(float(o @ o) for o in x) + (V * V).sum())
+        step = min(1.0, 0.3 * size / max(float(np.linalg.norm(p)), 1e-300))
+        for i in range(m):
+            x[i] = x[i] + step * p[ends[i] : ends[i] + len(x[i])]
+            V[i] = V[i] + step * p[ends[i] + len(x[i]) : ends[i + 1]]
+        if np.linalg.norm(g) < 1e-15 * lam or np.linalg.norm(p) < 1e-16 * size:
+            break
+    return Net(np.stack([b @ o for b, o in zip(bases, x, strict=True)]), V)
+
+
+def error(task: Task, net: Net, others: Floats) -> float:
+    """How far the neurons are from ties, |F(u)| = lambda and v along F(u); and how much others exceed it."""
+    T = task.Y - net.fit(task.Z)
+    U = unit(net.W)
+    F = np.maximum(U @ task.Z.T, 0) @ T
+    far = np.abs(F / task.lam - net.V / np.linalg.norm(net.V, axis=1)[:, None]).max(initial=0.0)
+    over = sizes(task.Z, T, others).max(initial=0.0) / task.lam - 1 if len(others) else 0.0
+    return float(max(far, over))
+
+
+def finished(task: Task, net: Net, others: Floats) -> Net:
+    """The network with its kinks held, where that makes it better."""
+    best, least = net, error(task, net, others)
+    for width in (1e-4, 1e-5, 1e-6, 1e-7, 0.0):
+        found = polished(task, net, width)
+        if found is None:
+            continue
+        weights = found.weights
+        if (weights < 1e-9 * weights.max()).any():
+            found = polished(task, found.kept(weights >= 1e-9 * weights.max()), max(width, 1e-7))
+        if found is not None and (far := error(task, found, others)) < least:
+            best, least = found, far
+    return best
+
+
+def train(
+    task: Task, oracle: Oracle | None = None, seed: int = 0, over: Callable[[], bool] = lambda: False, tol: float = FINE
+) -> Net:
+    """A network near the optimum; `oracle` is asked for violators where the search finds none."""
+    rng = np.random.default_rng(seed)
+    d, C = task.Z.shape[1], task.Y.shape[1]
+    net, extra, bank = Net(np.zeros((0, d)), np.zeros((0, C))), np.zeros((0, d)), np.zeros((0, d))
+    best, stuck = net, 0
+    scale = float(np.linalg.norm(task.Z, axis=1).mean())
+    for round_ in range(MOST_ROUNDS):
+        T = task.Y - net.fit(task.Z)
+        U = np.vstack([starts(task.Z, T, rng, 60), net.W, extra, bank])
+        found, values = maxima(task.Z, T, U, 0.9 * task.lam)
+        far = values.max(initial=0.0) / task.lam - 1
+        new: list[Floats] = []
+        for u, value in zip(found, values, strict=True):
+            if value <= task.lam * (1 + tol) or len(new) >= NEW:
+                break
+            if all(u @ q < 1 - 1e-6 for q in new):
+                new.append(u)
+        more = np.array(new).reshape(-1, d)
+        if far < max(1e-7, tol):
+            net = finished(task, net, found[values > 0.99 * task.lam])
+            best = net
+            violators = np.zeros((0, d)) if oracle is None else oracle(net)
+            if not len(violators):
+                return net
+            extra, values = maxima(task.Z, task.Y - net.fit(task.Z), violators, 0.0)
+            more = np.vstack([more, violators, extra])
+        if over():
+            break
+        net = weighed(task, net, more)
+        if not len(net.W):
+            return net
+        near = unit(net.W)
+        bank = found[(values > 0.98 * task.lam)[: len(found)]][:60] if len(values) == len(found) else bank
+        mu = min(1e-2, max(abs(far) / 30, 1e-8)) * scale * float(np.sqrt(net.weights.max()))
+        ladder = (mu, mu / 10, mu / 100, mu / 1000) if far < 0.1 else (mu, mu / 10)
+        for width in ladder:
+            net = merged(newton(task, net, max(width, 1e-12), 25 if width is mu else 40))
+        del near
+        stuck += 1
+    return best if not len(net.W) else finished(task, net, np.zeros((0, d)))

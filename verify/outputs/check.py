@@ -1,0 +1,165 @@
+"""The rule: Theta is dual feasible, |Theta'(Zu)_+| <= lambda |u| for all u, by a tree of cones with quadratic leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+from flint import fmpz_mat
+from numpy.typing import NDArray
+
+from verify.cover.lines import Lines, Row, lines_of
+from verify.cover.tree import sign_cones
+from verify.errors import bounded
+from verify.outputs.forms import Crossing, definite, form, integers, length_above, nonnegative
+from verify.outputs.tree import TIE, WHOLE, Leaf, Streams, walk
+from verify.problem import Problem, cleared
+from verify.text import Node, Vector
+
+MOST_DIRECTIONS, MOST_TIES, MOST_HEIGHTS = 12, 255, 2**28
+
+
+@dataclass(frozen=True)
+class Values:
+    """F(u) = M0'u + sum_c W_c (p_c.u)_+, times `unit`; F(u) = Theta'(Zu)_+."""
+
+    lines: Lines
+    W: list[list[int]]
+    M0: list[list[int]]
+    unit: int
+
+
+@dataclass(frozen=True)
+class Tie:
+    """Shares of lines, in parts of `whole`."""
+
+    shares: dict[int, int]
+    whole: int
+
+
+def values_of(lines: Lines, theta: Vector, targets: int) -> Values:
+    """Rows on one line are merged: s_c+ and s_c- are the sums of a_k Theta_k over a_k > 0 and a_k < 0, W_c = s_c+ -
+    s_c-, and M0 = sum_c p_c s_c-'."""
+    T, q = cleared(theta)
+    W = [[0] * targets for _ in lines.rows]
+    M0 = [[0] * targets for _ in range(lines.d)]
+    for k, (c, a) in enumerate(zip(lines.line, lines.multiple, strict=True)):
+        if c >= 0:
+            t = T[targets * k : targets * (k + 1)]
+            W[c] = [w + abs(a) * x for w, x in zip(W[c], t, strict=True)]
+            if a < 0:
+                M0 = [
+                    [m + a * p * x for m, x in zip(row, t, strict=True)]
+                    for row, p in zip(M0, lines.rows[c], strict=True)
+                ]
+    return Values(lines, W, M0, lines.scale * q)
+
+
+def check_outputs(problem: Problem, theta: Vector, squared: Fraction, node: Node) -> int:
+    """The number of leaves; rejected unless |Theta'(Zu)_+|^2 <= squared |u|^2 for all u."""
+    fields = node.record("basis", "ties", "tree")
+    lines = lines_of(problem)
+    basis = [tuple(row.integers(problem.d)) for row in fields["basis"].array()]
+    fields["basis"].require(len(basis) <= MOST_DIRECTIONS, f"at most {MOST_DIRECTIONS} vectors", str(len(basis)))
+    if any(fmpz_mat([list(u) for u in rows]).rank() != len(basis) for rows in (basis, [*basis, *lines.rows]) if rows):
+        raise fields["basis"].reject("independent vectors that span the rows")
+    ties = [read_tie(entry, len(lines.rows)) for entry in fields["ties"].array()]
+    fields["ties"].require(len(ties) <= MOST_TIES, f"at most {MOST_TIES}", str(len(ties)))
+    streams = Streams(fields["tree"])
+    vertices, leaves = walk(streams, sign_cones(basis), len(basis), len(ties))
+    check_leaves(values_of(lines, theta, problem.targets), squared, (vertices, leaves), ties, streams)
+    streams.end()
+    return len(leaves)
+
+
+def read_tie(node: Node, lines: int) -> Tie:
+    """`{"lines", "shares"}`: numbers from 0 to 1 for some lines."""
+    fields = node.record("lines", "shares")
+    rows = fields["lines"].ascending(lines)
+    shares = fields["shares"].vector(len(rows))
+    fields["shares"].require(all(0 <= s <= 1 for s in shares), "numbers from 0 to 1")
+    parts, whole = cleared(shares)
+    return Tie(dict(zip(rows, parts, strict=True)), whole)
+
+
+def check_leaves(
+    values: Values, squared: Fraction, tree: tuple[list[Row], list[Leaf]], ties: Sequence[Tie], streams: Streams
+) -> None:
+    """Reject unless every leaf holds."""
+    (vertices, leaves), node = tree, streams.node
+    if not vertices:  # no rows but zeros
+        for _ in leaves:
+            node.require(streams.entries(0) is None, "no N without generators")
+        return
+    bounded(len(vertices) * (len(values.lines.rows) + 1), MOST_HEIGHTS, "heights of lines", node.place)
+    level = int(squared * values.unit**2)  # rounded down
+    at = Heights.of(values, vertices)
+    lengths = [length_above(w) for w in values.W]
+    d = len(leaves[0].cone)
+    for number, leaf in enumerate(leaves):
+        gram = [[sum(a * b for a, b in zip(vertices[i], vertices[j], strict=True)) for j in leaf.cone] for i in leaf.cone]
+        crossing, shares, whole = at.shares(leaf, vertices, ties, streams)
+        weights = [values.W[c] for c in crossing]
+        heights = [[at.heights[g][c] for g in leaf.cone] for c in crossing]
+        lines = Crossing(weights, [lengths[c] for c in crossing], heights, shares, whole)
+        Q = form(level, gram, [at.values[g] for g in leaf.cone], lines)
+        N = streams.entries(d * (d - 1) // 2)
+        good = nonnegative(Q) if N is None else definite(less(Q, N, [vertices[g] for g in leaf.cone]))
+        node.require(good, "lambda^2 GG' - B = N + a definite matrix at every leaf", f"no at leaf {number}")
+
+
+def less(Q: list[list[int]], N: tuple[list[int], int], cone: Sequence[Row]) -> list[list[int]]:
+    """At most Q - N, times 2^-power where the power of two of N is negative: N_ij is its entry times 2^(power + bits of
+    g_i + bits of g_j)."""
+    entries, power = N
+    bits = [size(g) for g in cone]
+    lift = max(0, *(-(power + a + b) for a in bits for b in bits))
+    found = [[x << lift for x in row] for row in Q]
+    for (i, j), x in zip(combinations(range(len(Q)), 2), entries, strict=True):
+        N_ij = x << power + bits[i] + bits[j] + lift
+        found[i][j] -= N_ij
+        found[j][i] -= N_ij
+    return found
+
+
+def size(g: Row) -> int:
+    """The bits of the largest entry."""
+    return max(map(abs, g)).bit_length()
+
+
+@dataclass(frozen=True)
+class Heights:
+    """p_c.g of all lines at all vertices, F(g), and the signs of the heights."""
+
+    heights: list[list[int]]
+    values: list[list[int]]
+    signs: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, values: Values, vertices: Sequence[Row]) -> Heights:
+        """Of these vertices."""
+        G = fmpz_mat([list(g) for g in vertices])
+        H = integers(G * fmpz_mat([list(p) for p in values.lines.rows]).transpose())
+        above = fmpz_mat([[max(x, 0) for x in row] for row in H])
+        F = integers(G * fmpz_mat(values.M0) + above * fmpz_mat(values.W))
+        signs = np.array([[(x > 0) - (x < 0) for x in row] for row in H], dtype=np.int8)
+        return cls(H, F, signs)
+
+    def shares(
+        self, leaf: Leaf, vertices: Sequence[Row], ties: Sequence[Tie], streams: Streams
+    ) -> tuple[list[int], list[int], int]:
+        """The lines that cross a cone, their shares, and the whole. A share is as far as its byte says from 1, or from
+        0, which is what the line is at the middle of the cone; in a tie's leaf, what the tie says, if anything."""
+        signs = self.signs[list(leaf.cone)]
+        crossing = np.flatnonzero((signs.min(axis=0) < 0) & (signs.max(axis=0) > 0)).tolist()
+        bits = [size(vertices[g]) for g in leaf.cone]
+        lift = [max(bits) - b for b in bits]
+        on = [sum(self.heights[g][c] << k for g, k in zip(leaf.cone, lift, strict=True)) > 0 for c in crossing]
+        if leaf.code == TIE:
+            tie = ties[leaf.tie]
+            return crossing, [tie.shares.get(c, tie.whole * o) for c, o in zip(crossing, on, strict=True)], tie.whole
+        whole, moved = WHOLE[leaf.code], streams.shares(leaf.code, len(crossing))
+        return crossing, [whole - b if o else b for b, o in zip(moved, on, strict=True)], whole

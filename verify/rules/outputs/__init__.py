@@ -1,0 +1,1 @@
+"""Rules that are others for networks with several outputs."""

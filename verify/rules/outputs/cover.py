@@ -1,0 +1,22 @@
+"""A dual feasible Theta of a network with several outputs, by a cover: |Theta'(Zu)_+| <= lambda |u| for all u."""
+
+from __future__ import annotations
+
+from verify.facts import DUAL, Facts, proved
+from verify.outputs.check import check_outputs
+from verify.problem import Problem
+from verify.rules import Rule, everywhere
+from verify.rules.cover import read_theta
+from verify.rules.value import Dual
+from verify.text import Node
+
+
+def check(problem: Problem, facts: Facts, node: Node) -> Facts:
+    """Reject unless the cover proves Theta dual feasible."""
+    fields = node.record("theta", "proof")
+    theta = read_theta(problem, facts, fields["theta"])
+    check_outputs(problem, theta, problem.lam**2, fields["proof"])
+    return proved(DUAL, Dual(theta))
+
+
+RULE = Rule((DUAL,), check, applies=everywhere)
