@@ -272,7 +272,7 @@ def grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violato
             if how:
                 codes[nodes] = 201 + tie if tie >= 0 else 200
                 nodes += 1
-                if leaves + 2 >= len(starts):
+                if leaves + 2 >= len(cones):
                     starts, cones = doubled(starts), doubled(cones)
                 while used + m >= len(lines):
                     lines, shares = doubled(lines), doubled(shares)

@@ -181,7 +181,7 @@ class Prover:
         neurons = sharp.neurons if sharp is not None else rounded(whole)
         R = residual(given, neurons)
         ties = ties_of(given.lines, given.basis, neurons, R, lam, whole) if neurons else ()
-        far = error(given.task(lam), net, np.zeros((0, net.W.shape[1])))
+        far = error(given.task(lam), net)
         last = Unproved("no margin was tried")
         for margin in MARGINS:
             if margin < 2 * far:

@@ -17,7 +17,10 @@ from relu_cert.cover.small import compile_
 from relu_cert.outputs.ascent import Floats, maxima, sizes, starts, unit
 
 FINE = 1e-10
-MOST_ROUNDS = 60
+SAME = 1e-13  # errors that are as good as none
+SETTLED = 1e-10  # an error at which the network is asked about
+NEARLY = 1e-3  # an error from which on kinks can be seen
+MOST_ROUNDS, MOST_KEPT = 60, 60
 NEW = 12  # neurons that come in at a time
 Oracle = Callable[["Net"], Floats]  # violators; none: there are none
 
@@ -297,13 +300,13 @@ def polished(task: Task, net: Net, width: float, steps: int = 50) -> Net | None:
     return Net(np.stack([b @ o for b, o in zip(bases, x, strict=True)]), V)
 
 
-def error(task: Task, net: Net, others: Floats) -> float:
+def error(task: Task, net: Net, others: Floats | None = None) -> float:
     """How far the neurons are from ties, |F(u)| = lambda and v along F(u); and how much others exceed it."""
     T = task.Y - net.fit(task.Z)
     U = unit(net.W)
     F = np.maximum(U @ task.Z.T, 0) @ T
     far = np.abs(F / task.lam - net.V / np.linalg.norm(net.V, axis=1)[:, None]).max(initial=0.0)
-    over = sizes(task.Z, T, others).max(initial=0.0) / task.lam - 1 if len(others) else 0.0
+    over = sizes(task.Z, T, others).max(initial=0.0) / task.lam - 1 if others is not None and len(others) else 0.0
     return float(max(far, over))
 
 
@@ -312,12 +315,9 @@ def finished(task: Task, net: Net, others: Floats) -> Net:
     best, least = net, error(task, net, others)
     for width in (1e-4, 1e-5, 1e-6, 1e-7, 0.0):
         found = polished(task, net, width)
-        if found is None:
-            continue
-        weights = found.weights
-        if (weights < 1e-9 * weights.max()).any():
-            found = polished(task, found.kept(weights >= 1e-9 * weights.max()), max(width, 1e-7))
-        if found is not None and (far := error(task, found, others)) < least:
+        while found is not None and len((fewer := merged(found, near=1e-7)).W) < len(found.W):
+            found = polished(task, fewer, max(width, 1e-9))  # two were one, or one was nothing
+        if found is not None and (far := error(task, found, others)) < max(least, SAME):
             best, least = found, far
     return best
 
@@ -327,41 +327,50 @@ def train(
 ) -> Net:
     """A network near the optimum; `oracle` is asked for violators where the search finds none."""
     rng = np.random.default_rng(seed)
-    d, C = task.Z.shape[1], task.Y.shape[1]
-    net, extra, bank = Net(np.zeros((0, d)), np.zeros((0, C))), np.zeros((0, d)), np.zeros((0, d))
-    best, stuck = net, 0
+    d = task.Z.shape[1]
+    net, bank = Net(np.zeros((0, d)), np.zeros((0, task.Y.shape[1]))), np.zeros((0, d))
     scale = float(np.linalg.norm(task.Z, axis=1).mean())
-    for round_ in range(MOST_ROUNDS):
+    for _ in range(MOST_ROUNDS):
         T = task.Y - net.fit(task.Z)
-        U = np.vstack([starts(task.Z, T, rng, 60), net.W, extra, bank])
-        found, values = maxima(task.Z, T, U, 0.9 * task.lam)
-        far = values.max(initial=0.0) / task.lam - 1
-        new: list[Floats] = []
-        for u, value in zip(found, values, strict=True):
-            if value <= task.lam * (1 + tol) or len(new) >= NEW:
-                break
-            if all(u @ q < 1 - 1e-6 for q in new):
-                new.append(u)
-        more = np.array(new).reshape(-1, d)
-        if far < max(1e-7, tol):
-            net = finished(task, net, found[values > 0.99 * task.lam])
-            best = net
+        found, values = maxima(task.Z, T, np.vstack([starts(task.Z, T, rng, 60), net.W, bank]), 0.9 * task.lam)
+        far = max(float(values.max(initial=0.0)) / task.lam - 1, 0.0)
+        own = error(task, net)
+        if __import__("os").environ.get("TRACE"): print(f"  far {far:.2e} own {own:.1e} m {len(net.W)} obj {objective(task,net):.12g}", flush=True)
+        bank = found[values > 0.98 * task.lam][:MOST_KEPT]
+        more = apart(found[values > task.lam * (1 + tol)], NEW)
+        if max(far, own) < SETTLED:
             violators = np.zeros((0, d)) if oracle is None else oracle(net)
             if not len(violators):
                 return net
-            extra, values = maxima(task.Z, task.Y - net.fit(task.Z), violators, 0.0)
-            more = np.vstack([more, violators, extra])
+            more = np.vstack([more, violators, maxima(task.Z, T, violators, 0.0)[0]])
         if over():
             break
-        net = weighed(task, net, more)
+        net = moved(task, weighed(task, net, more), max(far, own, 1e-8), scale, bank)
         if not len(net.W):
             return net
-        near = unit(net.W)
-        bank = found[(values > 0.98 * task.lam)[: len(found)]][:60] if len(values) == len(found) else bank
-        mu = min(1e-2, max(abs(far) / 30, 1e-8)) * scale * float(np.sqrt(net.weights.max()))
-        ladder = (mu, mu / 10, mu / 100, mu / 1000) if far < 0.1 else (mu, mu / 10)
-        for width in ladder:
-            net = merged(newton(task, net, max(width, 1e-12), 25 if width is mu else 40))
-        del near
-        stuck += 1
-    return best if not len(net.W) else finished(task, net, np.zeros((0, d)))
+    return finished(task, net, bank)
+
+
+def apart(U: Floats, most: int) -> Floats:
+    """The first of the directions that are not about the same."""
+    kept: list[Floats] = []
+    for u in U:
+        if len(kept) < most and all(u @ q < 1 - 1e-6 for q in kept):
+            kept.append(u)
+    found: Floats = np.array(kept).reshape(-1, U.shape[1])
+    return found
+
+
+def moved(task: Task, net: Net, far: float, scale: float, others: Floats) -> Net:
+    """The network where Newton takes it: smoothed less and less, from about what it is away; near the end with its kinks
+    held, if that makes them ties."""
+    if not len(net.W):
+        return net
+    mu = min(1e-2, far / 30) * scale * float(np.sqrt(net.weights.max()))
+    for k in range(3 if far > 0.1 else 5):
+        net = merged(newton(task, net, max(mu / 10**k, 1e-12), 25 if k < 2 else 40))
+        if far < NEARLY or k > 1:
+            held = finished(task, net, others)
+            if error(task, held) < SETTLED:
+                return held
+    return net
