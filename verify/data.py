@@ -41,7 +41,12 @@ def compare(raw: bytes, input_: Input, problem: Problem, limits: Limits) -> None
         same("X", X, problem.Z)
     else:
         size = (problem.n + 2) * (problem.d + problem.targets + 1)
-        X, y, header = (read_outputs if input_.targets else read_table)(raw, input_, limits, size)
+        if input_.targets:
+            from verify.outputs.problem import read_outputs
+
+            X, y, header = read_outputs(raw, input_, limits, size)
+        else:
+            X, y, header = read_table(raw, input_, limits, size)
         if header != input_.header:
             raise Rejected("certificate.input.header", str(header).lower(), str(input_.header).lower())
         same("Z", X, problem.Z)
@@ -74,35 +79,6 @@ def read_table(raw: bytes, input_: Input, limits: Limits, fields: int = 2**20) -
         y.append(values.pop(input_.target))
         Z.append((*values, Fraction(1)) if input_.bias else tuple(values))
     return tuple(Z), tuple(y), header
-
-
-def read_outputs(raw: bytes, input_: Input, limits: Limits, fields: int) -> tuple[Matrix, Vector, bool]:
-    """The same with Y, row by row: the columns of `targets`, or a column for each of the labels, 1 for rows of this
-    class; less their means where they are centred."""
-    rows, header = read_fields(raw, input_, limits, fields)
-    width = len(rows[0])
-    if max(input_.targets) >= width or width - len(input_.targets) + input_.bias < 1:
-        raise Rejected("data", f"target columns {input_.targets} and a feature", f"{width} columns")
-    if input_.labels is not None:
-        found = {row[input_.targets[0]] for row in rows}
-        if found != {*input_.labels} or len(found) != len(input_.labels):
-            raise Rejected("certificate.input.labels", f"the {len(found)} classes of the data given", "others")
-    Z, Y = [], []
-    for i, row in enumerate(rows, start=1 + header):
-
-        def at(j: int, row: list[str] = row, i: int = i) -> Fraction:
-            return number(row[j], input_.numbers, f"data record {i} field {j + 1}")
-
-        z = [at(j) for j in range(width) if j not in input_.targets]
-        Z.append((*z, Fraction(1)) if input_.bias else tuple(z))
-        if input_.labels is None:
-            Y.append([at(j) for j in input_.targets])
-        else:
-            Y.append([Fraction(row[input_.targets[0]] == label) for label in input_.labels])
-    if input_.center:
-        means = [sum(column) / len(Y) for column in zip(*Y, strict=True)]
-        Y = [[x - mean for x, mean in zip(row, means, strict=True)] for row in Y]
-    return tuple(Z), tuple(x for row in Y for x in row), header
 
 
 def read_fields(raw: bytes, input_: Input, limits: Limits, fields: int) -> tuple[list[list[str]], bool]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from verify.problem import Problem
-from verify.text import Fields, Node
+from verify.text import Node
 
 
 @dataclass(frozen=True)
@@ -48,16 +48,9 @@ def read_input(node: Node, problem: Problem) -> Input:
     numbers = fields["numbers"].text("decimal", "binary64")
     header = fields["header"].flag()
     if problem.targets > 1:
+        from verify.outputs.problem import with_outputs
+
         one = Input(digest, kind, numbers, bias, 0, delimiter, header)
         return with_outputs(one, problem, fields)
     target = fields["target"].index(problem.d - bias + 1)
     return Input(digest, kind, numbers, bias, target, delimiter, header)
-
-
-def with_outputs(input_: Input, problem: Problem, fields: Fields) -> Input:
-    """The same with the columns of several outputs: different ones, or a single one of classes, whose labels differ."""
-    columns = [entry.index(2**20) for entry in fields["targets"].array()]
-    labels = tuple(label.text() for label in fields["labels"].array(problem.targets)) if "labels" in fields else None
-    count = problem.targets if labels is None else 1
-    fields["targets"].require(len({*columns}) == len(columns) == count, f"{count} different columns")
-    return replace(input_, targets=tuple(columns), labels=labels, center=fields["center"].flag())

@@ -16,7 +16,6 @@ from operator import mul
 from verify.text import Matrix, Node, Vector
 
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
-OUTPUTS = "1/2|sum (Zw_j)_+ v_j' - Y|^2 + lambda*sum|w_j||v_j|"
 SIGNS = {"+": 1, "-": -1}
 FIRST = {"relu": "sign", "gated": "pattern", "cgl": "block"}  # what a neuron is named by
 
@@ -84,6 +83,8 @@ class Problem:
 def read_problem(node: Node) -> Problem:
     """The problem, with shapes that fit together and lambda > 0."""
     if isinstance(node.value, dict) and "Y" in node.value:
+        from verify.outputs.problem import read_outputs
+
         return read_outputs(node)
     direct = isinstance(node.value, dict) and node.value.get("model") == "cgl"
     keys = ("model", "objective", "lambda", *(("X", "groups", "K") if direct else ("Z",)), "y")
@@ -105,18 +106,6 @@ def read_problem(node: Node) -> Problem:
 
         problem = with_variants(problem, fields)
     return problem
-
-
-def read_outputs(node: Node) -> Problem:
-    """The problem of ReLU networks with several outputs."""
-    fields = node.record("model", "objective", "lambda", "Z", "Y")
-    fields["model"].text("relu")
-    fields["objective"].text(OUTPUTS)
-    lam, Z, Y = fields["lambda"].number(), fields["Z"].matrix(), fields["Y"].matrix()
-    fields["lambda"].require(lam > 0, "lambda > 0")
-    fields["Z"].require(Z and Z[0], "at least one row and one column")
-    fields["Y"].require(len(Y) == len(Z) and len(Y[0]) > 1, f"{len(Z)} rows of at least two numbers")
-    return Problem("relu", lam, Z, tuple(x for row in Y for x in row), targets=len(Y[0]))
 
 
 def dot(u: Iterable[Fraction], v: Iterable[Fraction]) -> Fraction:

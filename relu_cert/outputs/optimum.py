@@ -138,7 +138,9 @@ class Prover:
         T = (task.Y - net.fit(task.Z)) / task.lam
         none = np.zeros((0, d)), np.zeros((0, len(T)))
         axes = tuple(tuple(int(x) for x in row) for row in 32 * np.eye(d, dtype=int))
-        found = grown(task.Z, np.ascontiguousarray(T), np.zeros((d, C)), sign_cones(axes), 1e-8, *none, ORACLE_NODES, 80)
+        found = grown(
+            task.Z, np.ascontiguousarray(T), np.zeros((d, C)), sign_cones(axes), 1e-8, *none, ORACLE_NODES, 80
+        )
         return found.violators
 
     def found(self, neurons: Sequence[Neuron], R: Matrix, source: Residual, ties: tuple[Tie, ...]) -> Found:

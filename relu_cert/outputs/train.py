@@ -335,7 +335,6 @@ def train(
         found, values = maxima(task.Z, T, np.vstack([starts(task.Z, T, rng, 60), net.W, bank]), 0.9 * task.lam)
         far = max(float(values.max(initial=0.0)) / task.lam - 1, 0.0)
         own = error(task, net)
-        if __import__("os").environ.get("TRACE"): print(f"  far {far:.2e} own {own:.1e} m {len(net.W)} obj {objective(task,net):.12g}", flush=True)
         bank = found[values > 0.98 * task.lam][:MOST_KEPT]
         more = apart(found[values > task.lam * (1 + tol)], NEW)
         if max(far, own) < SETTLED:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations
+from operator import or_
 
-import numpy as np
 from flint import fmpz_mat
-from numpy.typing import NDArray
 
 from verify.cover.lines import Lines, Row, lines_of
 from verify.cover.tree import sign_cones
@@ -100,7 +100,9 @@ def check_leaves(
     lengths = [length_above(w) for w in values.W]
     d = len(leaves[0].cone)
     for number, leaf in enumerate(leaves):
-        gram = [[sum(a * b for a, b in zip(vertices[i], vertices[j], strict=True)) for j in leaf.cone] for i in leaf.cone]
+        gram = [
+            [sum(a * b for a, b in zip(vertices[i], vertices[j], strict=True)) for j in leaf.cone] for i in leaf.cone
+        ]
         crossing, shares, whole = at.shares(leaf, vertices, ties, streams)
         weights = [values.W[c] for c in crossing]
         heights = [[at.heights[g][c] for g in leaf.cone] for c in crossing]
@@ -130,31 +132,41 @@ def size(g: Row) -> int:
     return max(map(abs, g)).bit_length()
 
 
+def mask(bits: Iterable[bool]) -> int:
+    """Bit c for entry c."""
+    return int("".join("01"[bit] for bit in bits)[::-1] or "0", 2)
+
+
+def either(masks: Iterable[int]) -> int:
+    """The bits of any of them."""
+    return reduce(or_, masks, 0)
+
+
 @dataclass(frozen=True)
 class Heights:
-    """p_c.g of all lines at all vertices, F(g), and the signs of the heights."""
+    """p_c.g of all lines at all vertices, F(g), and as bit masks the lines above 0 and below 0 there."""
 
     heights: list[list[int]]
     values: list[list[int]]
-    signs: NDArray[np.int8]
+    above: list[int]
+    below: list[int]
 
     @classmethod
     def of(cls, values: Values, vertices: Sequence[Row]) -> Heights:
         """Of these vertices."""
         G = fmpz_mat([list(g) for g in vertices])
         H = integers(G * fmpz_mat([list(p) for p in values.lines.rows]).transpose())
-        above = fmpz_mat([[max(x, 0) for x in row] for row in H])
-        F = integers(G * fmpz_mat(values.M0) + above * fmpz_mat(values.W))
-        signs = np.array([[(x > 0) - (x < 0) for x in row] for row in H], dtype=np.int8)
-        return cls(H, F, signs)
+        positive = fmpz_mat([[max(x, 0) for x in row] for row in H])
+        F = integers(G * fmpz_mat(values.M0) + positive * fmpz_mat(values.W))
+        return cls(H, F, [mask(x > 0 for x in row) for row in H], [mask(x < 0 for x in row) for row in H])
 
     def shares(
         self, leaf: Leaf, vertices: Sequence[Row], ties: Sequence[Tie], streams: Streams
     ) -> tuple[list[int], list[int], int]:
         """The lines that cross a cone, their shares, and the whole. A share is as far as its byte says from 1, or from
         0, which is what the line is at the middle of the cone; in a tie's leaf, what the tie says, if anything."""
-        signs = self.signs[list(leaf.cone)]
-        crossing = np.flatnonzero((signs.min(axis=0) < 0) & (signs.max(axis=0) > 0)).tolist()
+        both = either(self.above[g] for g in leaf.cone) & either(self.below[g] for g in leaf.cone)
+        crossing = [c for c, bit in enumerate(reversed(f"{both:b}")) if bit == "1"]
         bits = [size(vertices[g]) for g in leaf.cone]
         lift = [max(bits) - b for b in bits]
         on = [sum(self.heights[g][c] << k for g, k in zip(leaf.cone, lift, strict=True)) > 0 for c in crossing]

@@ -60,7 +60,9 @@ class Rule:
 
 def load(name: str, problem: Problem) -> Rule:
     """The rule of this name for such a problem."""
-    folder = "outputs" if problem.targets > 1 else "elastic" if problem.delta else "logistic" if problem.logistic else ""
+    folder = (
+        "outputs" if problem.targets > 1 else "elastic" if problem.delta else "logistic" if problem.logistic else ""
+    )
     place = f"{folder}." if folder and name in FILES[folder] else ""
     rule: Rule = resolve_name(f"verify.rules.{place}{name}:RULE")
     return rule
