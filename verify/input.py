@@ -13,8 +13,7 @@ from verify.text import Node
 class Input:
     """How the raw file was read. All but the first two are for CSV only.
 
-    Several outputs: the columns of `targets`; or one column of classes, with the `labels` that they stand for. `center`:
-    less their means.
+    Several outputs: the columns of `targets`; or one column of classes, with their `labels`. `center`: less means.
     """
 
     sha256: str

@@ -83,9 +83,9 @@ class Problem:
 def read_problem(node: Node) -> Problem:
     """The problem, with shapes that fit together and lambda > 0."""
     if isinstance(node.value, dict) and "Y" in node.value:
-        from verify.outputs.problem import read_outputs
+        from verify.outputs.problem import read_several
 
-        return read_outputs(node)
+        return read_several(node)
     direct = isinstance(node.value, dict) and node.value.get("model") == "cgl"
     keys = ("model", "objective", "lambda", *(("X", "groups", "K") if direct else ("Z",)), "y")
     fields = node.record(*keys, optional=("delta",) if direct else ("delta", "patterns", "free"))

@@ -1,6 +1,6 @@
 """The quadratic bound of a cone in floats, compiled: B with |F(u)|^2 <= c'Bc for u = sum c_i g_i, c >= 0.
 
-F(u) = L0'u + sum_k th_k (z_k.u)_+. Lines that do not cross the cone are in `lin`; a line that does is split by its share
+F(u) = L0'u + sum_k th_k (z_k.u)_+. Lines that do not cross the cone are in `lin`; one that does is split by its share
 s_k into s_k z_k.u and delta_k(u) = (z_k.u)_+ - s_k z_k.u >= 0 (verify/FORMAT.md has the lemma).
 """
 
@@ -106,8 +106,8 @@ def definite(Q, A, shift):  # type: ignore[no-untyped-def]
 def least(Q, t, Qc, P, A, x, free, index, ones):  # type: ignore[no-untyped-def]
     """A lower bound of c'Qc over c >= 0, sum c = 1, and the point t at which it is about reached.
 
-    Where Q curves down on sum c = 0, it is replaced by its linear interpolation (an N >= 0 less: sum c_i w_i^2 - (w.c)^2
-    = 1/2 sum c_i c_j (w_i - w_j)^2); what is left, Qc, is convex there.
+    Where Q curves down on sum c = 0, it is replaced by its linear interpolation (an N >= 0 less: sum c_i w_i^2 -
+    (w.c)^2 = 1/2 sum c_i c_j (w_i - w_j)^2); what is left, Qc, is convex there.
     """
     d = len(Q)
     size = total = 0.0

@@ -163,7 +163,7 @@ class Builder:
         for width in WIDTHS:
             power = max(largest - 8 * width, 0)
             entries = [x >> power for x in exact]
-            lift = max(0, max(60 - power - bits[i] - bits[j] for i, j in pairs))
+            lift = max([0, *(60 - power - bits[i] - bits[j] for i, j in pairs)])
             S = [[x << lift for x in row] for row in Q]
             for (i, j), x in zip(pairs, entries, strict=True):
                 S[i][j] -= x << power - 60 + bits[i] + bits[j] + lift

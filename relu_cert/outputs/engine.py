@@ -1,4 +1,4 @@
-"""Branch and bound over cones of u, compiled: a tree whose leaves prove |F(u)| <= |u|, F(u) = L0'u + sum th_k (z_k.u)_+.
+"""Branch and bound over cones, compiled: a tree whose leaves prove |F(u)| <= |u|, F(u) = L0'u + sum th_k (z_k.u)_+.
 
 A cone is a leaf if, for some shares of its crossing lines, GG' - B is a nonnegative matrix plus a positive semidefinite
 one (`bound`). Near a tie (a neuron of the optimum) its own shares are tried first: with them the form vanishes at
@@ -32,7 +32,7 @@ GIVE_UP = 8  # the depth from which a cone with a violator is left alone
 
 
 class Grown(NamedTuple):
-    """What a walk writes: a code for each node (an edge; 200 a leaf, 201 + i a leaf of tie i) with the multiplier of each
+    """What a walk writes: a code for each node (an edge; 200 a leaf, 201 + i a leaf of tie i), the multiplier of each
     split; the generators of each leaf, and where its crossing lines and their shares begin; violators."""
 
     status: int

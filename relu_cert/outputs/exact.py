@@ -130,7 +130,7 @@ def leaf_form(
     Q -= 2 * L * L.transpose()
     T = 2 * W * L.transpose()
     if len(crossing) <= PAIRS:
-        T += fmpz_mat([[max(x, 0) for x in row] for row in (W * W.transpose()).tolist()]) * D
+        T += fmpz_mat([[max(x, 0) for x in row] for row in _integers(W * W.transpose())]) * D
     else:
         w = fmpz_mat([[pull.lengths[c]] for c in crossing])
         T += w * (w.transpose() * D)

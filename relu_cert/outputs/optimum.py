@@ -33,7 +33,7 @@ Neuron = tuple[Vector, Vector]
 
 @dataclass(frozen=True)
 class Setting:
-    """The data with their lines, and in floats in an orthonormal frame of the row space, with rows of length about 1."""
+    """The data with their lines, and what takes them to floats: an orthonormal frame of the row space, a scale."""
 
     Z: Matrix
     Y: Matrix

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpz_mat
@@ -17,7 +18,6 @@ from scipy.optimize import lsq_linear
 from relu_cert.cover.evidence import Row
 from relu_cert.cover.lines import Lines
 from relu_cert.exact import Matrix, Vector, scaled_rows
-from relu_cert.outputs.ascent import Floats
 from relu_cert.outputs.evidence import Tie
 from relu_cert.outputs.train import Net
 
@@ -25,6 +25,7 @@ BITS = 420  # of the working precision
 DIGITS = 220  # bits after the point that are kept
 NEAR = 1e-9  # rows at which a neuron is zero, in floats
 STEPS = 14
+LEAST_BITS = 40  # that the last step must have settled
 
 
 @dataclass(frozen=True)
@@ -87,79 +88,80 @@ def sharpen(Z: Matrix, Y: Matrix, lam: Fraction, lines: Lines, basis: Sequence[R
     before = ctx.prec
     ctx.prec = BITS
     try:
-        return _newton(Z, Y, lam, lines, faces, net)
+        return _newton(products_of(Z, Y, lam, lines, faces), net)
     except ZeroDivisionError:
         return None
     finally:
         ctx.prec = before
 
 
-def _newton(Z: Matrix, Y: Matrix, lam: Fraction, lines: Lines, faces: Faces, net: Net) -> Sharp | None:
+@dataclass(frozen=True)
+class Products:
+    """What Newton needs of the data: the spans N_i of the faces, J'J and J'Y for all of them, and N_i'N_i."""
+
+    spans: list[fmpz_mat]
+    K: arb_mat
+    b: arb_mat
+    metric: list[arb_mat]
+    lam: arb
+
+    @property
+    def sizes(self) -> list[int]:
+        """The dimensions of the faces."""
+        return [span.ncols() for span in self.spans]
+
+    @property
+    def ends(self) -> list[int]:
+        """Where each face begins among the columns of J."""
+        return [0, *accumulate(self.sizes)]
+
+    def block(self, i: int, j: int) -> arb_mat:
+        """J_i'J_j"""
+        (a, b), (c, d) = (self.ends[k : k + 2] for k in (i, j))
+        return arb_mat([[self.K[row, column] for column in range(c, d)] for row in range(a, b)])
+
+    def targets(self, i: int) -> arb_mat:
+        """J_i'Y"""
+        return arb_mat([[self.b[a, c] for c in range(self.b.ncols())] for a in range(*self.ends[i : i + 2])])
+
+
+def products_of(Z: Matrix, Y: Matrix, lam: Fraction, lines: Lines, faces: Faces) -> Products:
+    """The products of the data on these faces."""
     N, q = scaled_rows(Z)
     rows = fmpz_mat(N)
-    m, C, l = len(net.W), len(Y[0]), number(lam)
     spans = [face.transpose() for face in faces.bases]
-    parts = []
-    for span, on in zip(spans, faces.on, strict=True):
-        chosen, zero = {*on}, {*faces.zero[len(parts)]}
-        mask = [
-            c >= 0 and c not in zero and (c in chosen) == (a > 0)
+    parts: list[fmpz_mat] = []
+    for span, on, zero in zip(spans, faces.on, faces.zero, strict=True):
+        chosen, held = {*on}, {*zero}
+        active = [
+            c >= 0 and c not in held and (c in chosen) == (a > 0)
             for c, a in zip(lines.line, lines.multiple, strict=True)
         ]
         product = (rows * span).tolist()
-        parts.append(fmpz_mat([row if keep else [0] * span.ncols() for row, keep in zip(product, mask, strict=True)]))
-    sizes = [span.ncols() for span in spans]
-    ends = np.cumsum([0, *sizes]).tolist()
+        parts.append(fmpz_mat([row if keep else [0] * span.ncols() for row, keep in zip(product, active, strict=True)]))
     J = fmpz_mat([[x for row in group for x in row] for group in zip(*(part.tolist() for part in parts), strict=True)])
     T, p = scaled_rows(Y)
-    scale = number(Fraction(1, q * q))
-    K = arb_mat(J.transpose() * J) * scale
+    K = arb_mat(J.transpose() * J) * number(Fraction(1, q * q))
     b = arb_mat(J.transpose() * fmpz_mat(T)) * number(Fraction(1, q * p))
-    metric = [arb_mat(span.transpose() * span) for span in spans]
+    return Products(spans, K, b, [arb_mat(span.transpose() * span) for span in spans], number(lam))
+
+
+def _newton(given: Products, net: Net) -> Sharp | None:
+    """Newton steps from the given network."""
     x = []
-    for span, w in zip(spans, net.W, strict=True):
+    for span, w in zip(given.spans, net.W, strict=True):
         A = np.array([[float(int(e)) for e in row] for row in span.tolist()])
         x.append(real(np.linalg.lstsq(A, w, rcond=None)[0][:, None].tolist()))
     V = [real([[c] for c in v]) for v in net.V]
-    last = 0
+    C, last = len(net.V[0]), 0
     for _ in range(STEPS):
-        blocks = [[_block(K, ends, i, j) for j in range(m)] for i in range(m)]
-        h = [[blocks[i][j] * x[j] for j in range(m)] for i in range(m)]
-        X = []
-        for i in range(m):
-            total = -_rows(b, ends[i], ends[i + 1])
-            for j in range(m):
-                total += h[i][j] * V[j].transpose()
-            X.append(total)
-        n = ends[-1] + m * C
-        H = [[arb(0)] * n for _ in range(n)]
-        g = [arb(0)] * n
-        starts = [ends[i] + i * C for i in range(m)]
-        for i in range(m):
-            k, at = sizes[i], starts[i]
-            _put(H, at, at + k, X[i])
-            _put(H, at + k, at, X[i].transpose())
-            _put(H, at, at, l * metric[i])
-            for c in range(C):
-                H[at + k + c][at + k + c] += l
-            for r, y in enumerate((X[i] * V[i] + l * metric[i] * x[i]).entries()):
-                g[at + r] = y
-            for r, y in enumerate((X[i].transpose() * x[i] + l * V[i]).entries()):
-                g[at + k + r] = y
-            for j in range(m):
-                to = starts[j]
-                _put(H, at, to, (V[i].transpose() * V[j])[0, 0] * blocks[i][j])
-                _put(H, at, to + sizes[j], h[i][j] * V[i].transpose())
-                _put(H, to + sizes[j], at, V[i] * h[i][j].transpose())
-                inner = (x[i].transpose() * h[i][j])[0, 0]
-                for c in range(C):
-                    H[at + k + c][to + sizes[j] + c] += inner
-        step = middle(arb_mat(H)).solve(middle(arb_mat([[y] for y in g])), algorithm="approx")
-        moves = step.entries()
-        for i in range(m):
-            k, at = sizes[i], starts[i]
+        g, H = _equations(given, x, V)
+        moves = middle(arb_mat(H)).solve(middle(arb_mat([[y] for y in g])), algorithm="approx").entries()
+        at = 0
+        for i, k in enumerate(given.sizes):
             x[i] = middle(x[i] - arb_mat([[y] for y in moves[at : at + k]]))
             V[i] = middle(V[i] - arb_mat([[y] for y in moves[at + k : at + k + C]]))
+            at += k + C
         size = max(abs(float(y.mid())) for v in V for y in v.entries())
         largest = max(abs(y.mid()) for y in moves)
         if not float(largest) < 0.5 * size:
@@ -167,18 +169,40 @@ def _newton(Z: Matrix, Y: Matrix, lam: Fraction, lines: Lines, faces: Faces, net
         last = BITS if largest == 0 else int(-float((largest / size).log().mid()) / np.log(2))
         if last > DIGITS + 60:
             break
-    if last < 40:
+    if last < LEAST_BITS:
         return None
-    neurons = tuple((_rounded(arb_mat(span) * a), _rounded(v)) for span, a, v in zip(spans, x, V, strict=True))
+    neurons = tuple((_rounded(arb_mat(span) * a), _rounded(v)) for span, a, v in zip(given.spans, x, V, strict=True))
     return Sharp(neurons, last)
 
 
-def _block(K: arb_mat, ends: list[int], i: int, j: int) -> arb_mat:
-    return arb_mat([[K[a, b] for b in range(ends[j], ends[j + 1])] for a in range(ends[i], ends[i + 1])])
-
-
-def _rows(A: arb_mat, low: int, high: int) -> arb_mat:
-    return arb_mat([[A[a, c] for c in range(A.ncols())] for a in range(low, high)])
+def _equations(given: Products, x: list[arb_mat], V: list[arb_mat]) -> tuple[list[arb], list[list[arb]]]:
+    """The gradient of the objective in all (x_i, v_i), and its derivative."""
+    m, C, l, sizes = len(x), V[0].nrows(), given.lam, given.sizes
+    starts = [end + i * C for i, end in enumerate(given.ends)]
+    H = [[arb(0)] * starts[-1] for _ in range(starts[-1])]
+    g: list[arb] = []
+    for i in range(m):
+        k, at = sizes[i], starts[i]
+        X = -given.targets(i)
+        for j in range(m):
+            to, end = starts[j], starts[j] + sizes[j]
+            block = given.block(i, j)
+            h = block * x[j]
+            X += h * V[j].transpose()
+            _put(H, at, to, (V[i].transpose() * V[j])[0, 0] * block)
+            _put(H, at, end, h * V[i].transpose())
+            _put(H, end, at, V[i] * h.transpose())
+            inner = (x[i].transpose() * h)[0, 0]
+            for c in range(C):
+                H[at + k + c][end + c] += inner
+        _put(H, at, at + k, X)
+        _put(H, at + k, at, X.transpose())
+        _put(H, at, at, l * given.metric[i])
+        for c in range(C):
+            H[at + k + c][at + k + c] += l
+        g += (X * V[i] + l * given.metric[i] * x[i]).entries()
+        g += (X.transpose() * x[i] + l * V[i]).entries()
+    return g, H
 
 
 def _put(H: list[list[arb]], i: int, j: int, A: arb_mat) -> None:
@@ -256,6 +280,8 @@ def solved(A: list[list[arb]], goal: list[arb]) -> list[Fraction]:
     for k, s in fixed.items():
         left = [y - row[k] * number(s) for y, row in zip(left, A, strict=True)]
     M = arb_mat([[row[k] for k in independent] for row in A])
-    s = middle(M.transpose() * M).solve(middle(M.transpose() * arb_mat([[y] for y in left])), algorithm="approx")
-    exact = dict(zip(independent, map(rational, s.entries()), strict=True))
+    found_shares = middle(M.transpose() * M).solve(
+        middle(M.transpose() * arb_mat([[y] for y in left])), algorithm="approx"
+    )
+    exact = dict(zip(independent, map(rational, found_shares.entries()), strict=True))
     return [fixed[k] if k in fixed else exact[k] for k in range(len(found))]

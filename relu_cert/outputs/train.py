@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from relu_cert.cover.small import compile_
@@ -244,7 +245,7 @@ def newton(task: Task, net: Net, mu: float, steps: int, tol: float = 1e-15) -> N
     return Net(W, V)
 
 
-def tight_rows(Z: Floats, net: Net, width: float) -> list[Floats]:
+def tight_rows(Z: Floats, net: Net, width: float) -> list[NDArray[np.bool_]]:
     """For each neuron, the rows at which it is zero up to a width."""
     lengths = np.linalg.norm(Z, axis=1) + 1e-300
     heights = Z @ unit(net.W).T / lengths[:, None]
@@ -361,7 +362,7 @@ def apart(U: Floats, most: int) -> Floats:
 
 
 def moved(task: Task, net: Net, far: float, scale: float, others: Floats) -> Net:
-    """The network where Newton takes it: smoothed less and less, from about what it is away; near the end with its kinks
+    """The network where Newton takes it: smoothed less and less, from what it is away; near the end with its kinks
     held, if that makes them ties."""
     if not len(net.W):
         return net

@@ -1,4 +1,4 @@
-"""The rule: Theta is dual feasible, |Theta'(Zu)_+| <= lambda |u| for all u, by a tree of cones with quadratic leaves."""
+"""Theta is dual feasible: |Theta'(Zu)_+| <= lambda |u| for all u, by a tree of cones with quadratic leaves."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isqrt
 
-from flint import fmpz, fmpz_mat
+from flint import fmpz_mat
 
 Rows = Sequence[Sequence[int]]
 PAIRS = 24  # crossing lines up to which the products of all pairs count; beyond, those of their lengths
@@ -40,8 +40,8 @@ def form(level: int, gram: Rows, values: Rows, crossing: Crossing) -> list[list[
     D = fmpz_mat(above)
     L = S * fmpz_mat([list(f) for f in values]) - D.transpose() * W
     total -= 2 * L * L.transpose()
-    T = (2 * W * L.transpose() + weighted(W, crossing.lengths, D)).tolist()
-    zeros, positive, kept, factors = [fmpz(0)] * d, [], [], []
+    T = integers(2 * W * L.transpose() + weighted(W, crossing.lengths, D))
+    zeros, positive, kept, factors = [0] * d, [], [], []
     for row, t, s in zip(V, T, crossing.shares, strict=True):
         if any(x > 0 for x in t):
             positive.append([max(x, 0) for x in t])
@@ -61,7 +61,7 @@ def form(level: int, gram: Rows, values: Rows, crossing: Crossing) -> list[list[
 def weighted(W: fmpz_mat, lengths: Sequence[int], D: fmpz_mat) -> fmpz_mat:
     """sum_l (W_k.W_l)_+ D_l, or |W_k| sum_l |W_l| D_l where there are many lines: not less."""
     if len(lengths) <= PAIRS:
-        return fmpz_mat([[max(x, 0) for x in row] for row in (W * W.transpose()).tolist()]) * D
+        return fmpz_mat([[max(x, 0) for x in row] for row in integers(W * W.transpose())]) * D
     column = fmpz_mat([[x] for x in lengths])
     return column * (column.transpose() * D)
 

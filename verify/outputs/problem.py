@@ -14,7 +14,7 @@ from verify.text import Fields, Limits, Matrix, Node, Vector
 OUTPUTS = "1/2|sum (Zw_j)_+ v_j' - Y|^2 + lambda*sum|w_j||v_j|"
 
 
-def read_outputs(node: Node) -> Problem:
+def read_several(node: Node) -> Problem:
     """The problem of ReLU networks with several outputs."""
     fields = node.record("model", "objective", "lambda", "Z", "Y")
     fields["model"].text("relu")
