@@ -50,9 +50,9 @@ from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import Result, Verdict
 from relu_cert.cover.evidence import Cover
 from relu_cert.cover.limits import Limits
-from relu_cert.cover.unlisted import exact_network
 from relu_cert.data.dataset import Dataset
 from relu_cert.data.read import read_csv_bytes
+from relu_cert.driver.network import exact_point
 from relu_cert.errors import UsageError
 from relu_cert.exact import norm_squared, rational
 from relu_cert.leaders.evidence import Leaders
@@ -256,10 +256,7 @@ def prove(case: Case, raw: bytes, seconds: float, *, listed: bool = False, gap: 
 
 def above(data: Dataset, lam: Fraction, lower: Fraction, neurons: Neurons) -> Fraction:
     """The network's objective is at most so much above p*, relatively, where lower <= p*; exact arithmetic."""
-    network = unlisted_relu(data.Z, data.y).network
-    if network is None:
-        raise ValueError("a network has one")
-    point = exact_network(network, [(xi, w) for xi, w in neurons if any(w)])
+    point = exact_point(unlisted_relu(data.Z, data.y), (), tuple((xi, w) for xi, w in neurons if any(w)))
     loss = norm_squared([a - b for a, b in zip(point.fit, data.y, strict=True)]) / 2
     objective = loss + lam * sum((neuron.norm for neuron in point.neurons), Fraction(0))
     return (objective - lower) / lower

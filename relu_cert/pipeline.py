@@ -230,10 +230,8 @@ def prepared(problem: Problem) -> FloatProblem | Training:
 
 def optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits = NO_LIMITS) -> Facts:
     """The facts about the optimum at lambda."""
-    if problem.free:
-        return _optimum_with_free_terms(problem, choice, gap, stages, limits)
-    if problem.unlisted:
-        return _covered_optimum(problem, choice, gap, stages, limits)
+    if problem.free or problem.unlisted:
+        return _optimum_of_network(problem, choice, gap, stages, limits)
     with stages.stage("lambda_max"):
         floats = _prepared(problem)
         largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
@@ -259,28 +257,15 @@ def optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stage
         return refine_and_prove(Question(problem, floats, lam, largest, gap), solution)
 
 
-def _covered_optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits) -> Facts:
-    """The same where the patterns are not listed: by covers."""
-    from relu_cert.cover.build import Exhausted
-    from relu_cert.cover.unlisted import optimum_without_list
+def _optimum_of_network(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits) -> Facts:
+    """The same by covers or leaders, and for networks with free terms."""
+    from relu_cert.cover.build import Exhausted  # compiled, and slow to load
+    from relu_cert.driver.network import optimum_of_network
 
     with stages.stage("prove"), interruptible():
         try:
-            return optimum_without_list(problem, choice.resolve, gap, limits, stages.tell)
+            return optimum_of_network(problem, choice.resolve, gap, limits, stages.tell)
         except Exhausted as why:
-            raise UsageError(f"nothing could be proved: {why}; give more time with --seconds.") from None
-
-
-def _optimum_with_free_terms(
-    problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits
-) -> Facts:
-    """The same for a network with terms that are not penalised."""
-    from relu_cert.free.optimum import Unproved, optimum_with_free_terms
-
-    with stages.stage("prove"), interruptible():
-        try:
-            return optimum_with_free_terms(problem, choice.resolve, gap, limits, stages.tell)
-        except Unproved as why:
             raise UsageError(f"nothing could be proved: {why}; give more time with --seconds.") from None
 
 

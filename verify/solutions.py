@@ -85,11 +85,13 @@ def lifted(problem: Problem) -> bool:
     return not (problem.delta or problem.logistic)
 
 
-def set_rule(check: Check, by: Fact[Any] = MULTIPLIERS, applies: Applies = plain) -> Rule:
-    """A rule that proves the set and what is known of its neurons, on the ground of what proves the dual point."""
+def set_rule(check: Check, by: Fact[Any] | None = MULTIPLIERS, applies: Applies = plain) -> Rule:
+    """A rule that proves the set and what is known of its neurons, on the ground of what proves the dual point (None:
+    of multipliers or a cover, as the rule says itself)."""
 
     def both(problem: Problem, facts: Facts, node: Node) -> Facts:
         found = check(problem, facts, node)
         return Facts({SET: found} if found.level else {SET: found, NEURONS: found})
 
-    return Rule((SET, NEURONS), both, (DUAL, by, VALUE), listed=by is MULTIPLIERS, applies=applies)
+    rests = (DUAL, VALUE) if by is None else (DUAL, by, VALUE)
+    return Rule((SET, NEURONS), both, rests, listed=by is MULTIPLIERS, applies=applies)

@@ -13,6 +13,7 @@ from typing import Any
 
 from verify.ball import Ball, on_rows
 from verify.bounds import fraction, matrix
+from verify.facts import PATTERNS, needed
 from verify.multipliers import products, read_entries
 from verify.neurons import Neuron, are_independent
 from verify.patterns import Patterns
@@ -42,6 +43,11 @@ class Optimum:
     ball: Ball
     r: Numbers
     bounds: Node
+
+    @property
+    def listed(self) -> bool:
+        """Whether it rests on the patterns of a network."""
+        return True
 
     @property
     def zero(self) -> Number:
@@ -144,12 +150,12 @@ def tied_neurons(optimum: Optimum, patterns: Patterns | None, node: Node) -> lis
 
         found = [a for b, entry, rho in optimum.blocks() for a in direct(optimum, b, entry, rho)]
         return merged(problem.blocks, found) if problem.blocks else found
-    if patterns is None:
-        raise node.reject("the fact patterns, which this rests on", "none")
-    if problem.model == "gated":
-        from verify.direct import gated
+    if optimum.listed:
+        known = needed(patterns, PATTERNS.name, node)
+        if problem.model == "gated":
+            from verify.direct import gated
 
-        return list(gated(optimum, patterns, node))
+            return list(gated(optimum, known, node))
     return [a for sign, xi in SIGNS.items() for a in relu(optimum, sign, xi)]
 
 

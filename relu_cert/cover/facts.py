@@ -8,32 +8,42 @@ from fractions import Fraction
 
 import numpy as np
 
+from relu_cert.bags import EACH
 from relu_cert.clock import until
 from relu_cert.cover.build import Exhausted, Missed, Stuck, dual_cover
 from relu_cert.cover.evidence import Cover
+from relu_cert.cover.exact_set import algebraic_facts, exact_facts
 from relu_cert.cover.limits import Limits
 from relu_cert.cover.lines import weights_of
-from relu_cert.cover.optimum import FACES, Found, Prover, Setting, about_lambda_max, nearby
 from relu_cert.cover.pool import Serial
+from relu_cert.cover.prover import FACES, Found, Prover, nearby
+from relu_cert.cover.setting import Setting
 from relu_cert.cover.ties import Untied, exact_shares, longest_squared, near_direction, ties_at, value_squared
+from relu_cert.cover.train import largest
 from relu_cert.exact import Matrix, Vector, sqrt_upper
+from relu_cert.free.terms import DEPENDENT, outputs
 from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.facts import Attained, Dual, Facts, LambdaMax, Unknown
 from relu_cert.prove.lifts import SEEMS_ZERO, independent, orthogonal_rows
 from relu_cert.prove.optimal_set import optimal_set
-from relu_cert.prove.polytope.listing import with_vertices
+from relu_cert.prove.polytope.listing import list_polytope, shortest_weights, with_vertices
+from relu_cert.prove.polytope.polytope import Unlisted
 from relu_cert.prove.unsettled import Unsettled
 from relu_cert.prove.value import facts_of, fit, primal, value
 from relu_cert.solve.threads import one_thread
 
+LEVEL = "a neuron that is zero at no row can be split into several of other free biases"
+
 
 def prove_lambda_max(given: Setting, limits: Limits) -> LambdaMax:
-    """lambda_max^2, or a square a tiny bit above it, by a cover for theta = y."""
-    xi, u, _ = about_lambda_max(given)
+    """lambda_max^2, or a square a tiny bit above it, by a cover for theta of the zero network."""
+    theta = given.problem.loss.pull(given.y)
     with one_thread():
+        _, xi, at = largest(given.task, np.random.default_rng(0))
+        u = given.frame.T @ at
         for _ in range(8):
             try:
-                return _lambda_max_at(given, limits, xi, u)
+                return _lambda_max_at(given, theta, limits, xi, u)
             except Missed as missed:
                 xi, u = missed.xi, missed.u
             except (Exhausted, Untied):
@@ -42,8 +52,8 @@ def prove_lambda_max(given: Setting, limits: Limits) -> LambdaMax:
     row = tuple(round(float(x) / longest * 10**6) for x in u)
     if not any(row):  # no direction is above 0
         row = (1,) * len(row)
-    least = value_squared(weights_of(given.data.lines, given.y, xi), row)
-    return LambdaMax(trivial_bound(given.network, given.y), None, Attained(xi, u=tuple(map(Fraction, row))), least)
+    least = value_squared(weights_of(given.data.lines, theta, xi), row)
+    return LambdaMax(trivial_bound(given.problem.relu, theta), None, Attained(xi, u=tuple(map(Fraction, row))), least)
 
 
 def trivial_bound(network: Network, y: Vector) -> Fraction:
@@ -52,9 +62,9 @@ def trivial_bound(network: Network, y: Vector) -> Fraction:
     return sum((abs(t) * size for t, size in zip(network.bags.spread(y), norms, strict=True)), Fraction(0)) ** 2
 
 
-def _lambda_max_at(given: Setting, limits: Limits, xi: int, u: np.ndarray) -> LambdaMax:
+def _lambda_max_at(given: Setting, theta: Vector, limits: Limits, xi: int, u: np.ndarray) -> LambdaMax:
     """The proof that nothing is above the maximum near u."""
-    sides = {sign: weights_of(given.data.lines, given.y, sign) for sign in (1, -1)}
+    sides = {sign: weights_of(given.data.lines, theta, sign) for sign in (1, -1)}
     best: tuple[Fraction, tuple[int, ...]] | None = None
     for tolerance in FACES:
         try:
@@ -73,7 +83,7 @@ def _lambda_max_at(given: Setting, limits: Limits, xi: int, u: np.ndarray) -> La
     while True:
         squared = max(least, *(longest_squared(data, sides[t.xi], t) for t in ties))
         try:
-            cover = dual_cover(data, given.frame, given.y, squared, ties, Fraction(0), pool, 1.0 + 1e-9)
+            cover = dual_cover(data, given.frame, theta, squared, ties, Fraction(0), pool, 1.0 + 1e-9)
             exact = None if squared == least else least
             return LambdaMax(squared, cover, Attained(xi, u=tuple(map(Fraction, at))), exact)
         except Stuck as stuck:
@@ -85,30 +95,52 @@ def _lambda_max_at(given: Setting, limits: Limits, xi: int, u: np.ndarray) -> La
             ties += [exact_shares(data, sides[stuck.xi], tie) for tie in more]
 
 
-def zero_facts(problem: Problem, given: Setting, lam: Fraction, largest: LambdaMax, gap: Fraction) -> Facts:
-    """lambda >= lambda_max: zero is the solution, and theta = y proves it."""
-    point = primal(problem, ())
-    ties = largest.multipliers.ties if isinstance(largest.multipliers, Cover) else ()
+def covered_zero_facts(given: Setting, lam: Fraction, top: LambdaMax, gap: Fraction) -> Facts:
+    """lambda >= lambda_max: zero is the solution, and its theta proves it."""
+    theta = given.problem.loss.pull(given.y)
+    ties = top.multipliers.ties if isinstance(top.multipliers, Cover) else ()
     with one_thread():
-        cover = dual_cover(given.data, given.frame, given.y, lam * lam, ties, Fraction(0), Serial(Limits()))
-    dual = Dual(given.y, cover)
-    return facts_of(problem, lam, largest, point, dual, gap)
+        cover = dual_cover(given.data, given.frame, theta, lam * lam, ties, Fraction(0), Serial(Limits()))
+    return facts_of(given.problem, lam, top, primal(given.problem, ()), Dual(theta, cover), gap)
+
+
+def add_free_set(facts: Facts) -> Facts:
+    """The facts with the optimal set of a network with free terms: their columns are a lift of the plain problem, with
+    all of R as coefficients."""
+    columns = outputs(facts.problem)
+    if len(independent(columns)) < len(columns):
+        return replace(facts, optimal_set=Unknown(DEPENDENT))
+    try:
+        found = optimal_set(facts, columns)
+    except Unsettled as why:
+        return replace(facts, optimal_set=Unknown(str(why)))
+    known = replace(facts, optimal_set=found)
+    return replace(known, vertices=Unlisted(LEVEL, final=True) if found.level else list_polytope(known))
 
 
 def add_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
-    """The facts with the optimal set, where the finish is exact."""
-    if found.reason:
-        return facts
+    """The facts with the optimal set, after an exact finish."""
     if not found.cover.ties:  # nothing ties: lambda is above lambda_max, which was not proved
         return replace(facts, optimal_set=Unknown("no neuron ties"))
-    reason = ""
-    for lift in _lifts(facts.problem, found.theta):
+    reason, near = "", None
+    for rows in _lifts(facts.problem, found.theta):
         try:
-            tried = facts if not lift else _moved(facts, prover.moved(found, lift))
-            return with_vertices(replace(tried, optimal_set=optimal_set(tried, lift)))[0]
+            tried = facts if not rows else _moved(facts, prover.moved(found, rows))
+            near, final = with_vertices(replace(tried, optimal_set=optimal_set(tried, rows)))
+            if final:
+                return near
+            break
         except (Unsettled, Untied, Exhausted, Stuck, Missed) as why:
             reason = reason or str(why)
-    return replace(facts, optimal_set=Unknown(reason))
+    if facts.problem.relu.bags is not EACH:
+        return near or replace(facts, optimal_set=Unknown(reason))
+    exact = exact_facts(prover, facts, found)
+    if exact is not None and exact.known:
+        return with_vertices(exact)[0]
+    exact = algebraic_facts(prover, facts, found)
+    if exact is not None:
+        return replace(with_vertices(exact)[0], shortest=shortest_weights(exact))
+    return near or replace(facts, optimal_set=Unknown(reason))
 
 
 def _moved(facts: Facts, found: Found) -> Facts:

@@ -25,10 +25,10 @@ from relu_cert.cover.engine import DONE, NODES, Stack, Tape
 from relu_cert.cover.evidence import Streams
 from relu_cert.cover.train import Trained
 from relu_cert.errors import UsageError
-from relu_cert.exact import Vector, rational
+from relu_cert.exact import rational
 from relu_cert.files import refusal, replacing
 from relu_cert.interrupt import interrupted
-from relu_cert.problem import problem
+from relu_cert.problem.problem import Problem
 
 VERSION = 1
 HEADER = "relu_cert_state"  # the first member of the file, by which it is known
@@ -96,9 +96,10 @@ class State:
             raise refusal(self.path, "--state", error) from None
 
 
-def opened(path: Path, network: problem.Network, y: Vector, lam: Fraction, loss: str) -> State:
+def opened(path: Path, problem: Problem, lam: Fraction) -> State:
     """The state in the file, or a new one; UsageError if it is that of another problem, or none at all."""
-    told = (loss, [[str(x) for x in row] for row in network.Z], [str(x) for x in y], *network.bags.told)
+    network, rows = problem.relu, [[str(x) for x in row] for row in problem.relu.Z]
+    told = (problem.loss.name, problem.free, problem.appended, rows, [str(x) for x in problem.y], *network.bags.told)
     digest = sha256(repr(told).encode()).hexdigest()
     about = {"version": VERSION, "data": digest, "lambda": rational(lam)}
     if not path.exists():
@@ -110,7 +111,7 @@ def opened(path: Path, network: problem.Network, y: Vector, lam: Fraction, loss:
             if found["version"] != VERSION:
                 raise UsageError(f"{path} was written by another version of relu_cert; {advice}")
             if found["data"] != digest:
-                raise UsageError(f"{path} is the state of a proof about other data, or another loss; {advice}")
+                raise UsageError(f"{path} is the state of a proof about other data, or another objective; {advice}")
             if found["lambda"] != about["lambda"]:
                 raise UsageError(
                     f"{path} is the state of a proof for lambda = {found['lambda']}, not {about['lambda']}; {advice}"

@@ -23,7 +23,8 @@ from relu_cert.cover.engine import Ties as EngineTies
 from relu_cert.cover.evidence import Row, Tie
 from relu_cert.cover.lines import Lines, Weights
 from relu_cert.cover.refine import Data, closed, face_basis, float_lines, kernel_of
-from relu_cert.rationals import to_fmpq
+from relu_cert.exact import Vector, norm_squared
+from relu_cert.rationals import to_fmpq, to_fraction
 
 SAME = 1e-9
 SHARE_BITS = 240
@@ -246,20 +247,38 @@ def longest_squared(data: Data, weights: Weights, tie: Tie) -> Fraction:
     return piece_squared(weights, tie)
 
 
+def tie_vector(data: Data, weights: Weights, tie: Tie) -> Vector:
+    """v of a neuron; of a ray or plane the gradient on it."""
+    if tie.shares is not None:
+        return piece_vector(weights, tie)
+    B = fmpq_mat(fmpz_mat([list(b) for b in kernel_of(data.basis, _kinks(weights, tie))]))
+    v = fmpq_mat(fmpz_mat([[x] for x in dual_vector(weights, tie.side)]))
+    found = B.transpose() * (B * B.transpose()).solve(B * v)
+    return tuple(to_fraction(x) / weights.unit for x in found.entries())
+
+
 def piece_squared(weights: Weights, tie: Tie) -> Fraction:
     """|v|^2 of a tie with shares."""
+    return norm_squared(piece_vector(weights, tie))
+
+
+def piece_vector(weights: Weights, tie: Tie) -> Vector:
+    """v of a tie with shares."""
     tight = tight_lines(weights, tie)
     side = [0 if c in tight else s for c, s in enumerate(tie.side)]
     v = [Fraction(x, weights.unit) for x in dual_vector(weights, side)]
     for c, s in zip(tight, tie.shares or (), strict=True):
         v = [x + s * Fraction(weights.w[c] * p, weights.unit) for x, p in zip(v, weights.lines.rows[c], strict=True)]
-    return sum((x * x for x in v), Fraction(0))
+    return tuple(v)
+
+
+def _kinks(weights: Weights, tie: Tie) -> list[Row]:
+    return [weights.lines.rows[c] for c, s in enumerate(tie.side) if s == 0]
 
 
 def gradient_squared(basis: Sequence[Row], weights: Weights, tie: Tie) -> Fraction:
     """The square of the gradient on the face of the lines through u: of its projection on that face."""
-    kinks = [weights.lines.rows[c] for c, s in enumerate(tie.side) if s == 0]
-    rows = kernel_of(basis, kinks)
+    rows = kernel_of(basis, _kinks(weights, tie))
     B, S = fmpz_mat([list(b) for b in rows]), fmpz_mat([list(weights.lines.seen(b)) for b in rows])
     right = fmpq_mat(B * fmpz_mat([[x] for x in dual_vector(weights, tie.side)]))
     square = (right.transpose() * fmpq_mat(S * S.transpose()).solve(right)).entries()[0]

@@ -148,13 +148,16 @@ def starts_for(rows: int) -> int:
     return STARTS if rows <= MANY_ROWS else max(FEW_STARTS, min(STARTS, HEIGHTS // rows))
 
 
-def largest(Z: Floats, t: Floats, rng: np.random.Generator) -> tuple[float, Floats]:
-    """About max of t.(Zu)_+ over unit u, and where."""
-    starts = starts_for(len(Z))
-    U = np.vstack([rng.standard_normal((starts, Z.shape[1])), Z[:starts], -Z[:starts]])
-    at, best = ascend(Z, t, U[np.linalg.norm(U, axis=1) > 1e-12])
-    i = int(best.argmax())
-    return float(best[i]), at[i]
+def largest(task: Task, rng: np.random.Generator) -> tuple[float, int, Floats]:
+    """About the least lambda for which no neuron is active; the sign and direction that say so."""
+    theta, starts = task.loss(np.zeros(len(task.y)))[1], starts_for(len(task.Z))
+    U = np.vstack([rng.standard_normal((starts, task.Z.shape[1])), task.Z[:starts], -task.Z[:starts]])
+    U = U[task.sizes(U) > 1e-12]
+    found = []
+    for xi in (1, -1):
+        at, best = task.climb(xi * theta, U)
+        found.append((float(best.max()), xi, at[int(best.argmax())]))
+    return max(found, key=lambda one: one[0])
 
 
 def weigh(A: Floats, y: Floats, lam: float) -> Floats:

@@ -8,14 +8,17 @@ ends, and its maximum is where a row is zero. With the logistic loss the best co
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from relu_cert.cover import train
 from relu_cert.cover.engine import Floats, Integers
+from relu_cert.exact import Vector
+from relu_cert.problem.loss import LOGISTIC
+from relu_cert.problem.problem import Problem
 
-STARTS = 100
 MOST_STEPS = 50
 FEW, SORTED = 8, 5  # with so few features biases are chosen again after so many steps: that needs heights in order
 
@@ -93,6 +96,16 @@ class Task(train.Task):
         return climb(self.Z, self.spread(t), U, 80, 1e-3) if self.biases else super().climb_near(t, U)
 
 
+def task_of(problem: Problem, columns: Sequence[Vector], Z: Floats, lam: float) -> train.Task:
+    """The problem in floats, with rows Z in the coordinates in which it is trained."""
+    y, logistic = np.array([float(x) for x in problem.y]), problem.loss is LOGISTIC
+    bags = problem.relu.bags
+    if not columns:
+        return train.Task(Z, y, lam, logistic, bags)
+    B = np.array([[float(x) for x in column] for column in columns]).T
+    return Task(Z, y, lam, logistic, bags, Q=orthonormal(B), biases="biases" in problem.free)
+
+
 def orthonormal(B: Floats) -> Floats:
     """An orthonormal basis of the range of B."""
     if not B.shape[1]:
@@ -136,16 +149,3 @@ def _zeros(heights: Floats, t: Floats) -> Integers:
     values = np.cumsum(sorted_t * h, axis=1) - h * np.cumsum(sorted_t, axis=1)
     found: Integers = order[np.arange(len(h)), values.argmax(axis=1)]
     return found
-
-
-def largest(task: Task, rng: np.random.Generator) -> tuple[float, int, Floats]:
-    """About the least lambda for which the free terms alone are optimal; the sign and direction that says so."""
-    n, d = task.Z.shape
-    r = task.loss(np.zeros(len(task.y)))[1]
-    U = np.vstack([rng.standard_normal((STARTS, d)), task.Z[rng.permutation(n)[:STARTS]]])
-    U = U[task.sizes(U) > 1e-12]
-    found = []
-    for xi in (1, -1):
-        at, best = task.climb(xi * r, U)
-        found.append((float(best.max()), xi, at[int(best.argmax())]))
-    return max(found, key=lambda one: one[0])

@@ -32,18 +32,17 @@ from relu_cert.prove.facts import (
     Facts,
     FieldMultiplier,
     FieldMultipliers,
+    FieldShares,
     LambdaMax,
     Multipliers,
-    OptimalSet,
     PieceMultiplier,
     PieceMultipliers,
     Tied,
-    Unknown,
 )
 from relu_cert.prove.grid import binary_grid
 from relu_cert.prove.multipliers import Proposals, piece_lengths, project, rounded, scale
 from relu_cert.prove.pieces import Parts, parts_of, solve_piece
-from relu_cert.prove.value import fit, primal, value
+from relu_cert.prove.value import facts_of, primal
 from relu_cert.prove.weights import one_or_two, vertex
 from relu_cert.rationals import to_fmpq, to_fraction
 from relu_cert.written import Sign
@@ -117,22 +116,28 @@ def exact_facts(
         found = _tied(_Guess(problem, lam, r, Dual(r, proposed), Fraction(0)))
     except NotOptimal:
         return None
-    dual = Dual(r, _with_exact(problem, proposed, found))
+    return facts_at(problem, lam, largest, gap, Dual(r, _with_exact(problem, proposed, found)), found.tied)
+
+
+def facts_at(
+    problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction, dual: Dual, tied: Sequence[Tied]
+) -> Facts | None:
+    """The facts where theta of the dual point is the optimal residual, with these neurons tied; None if it is not."""
+    r = dual.theta
     target = tuple(to_fmpq(a - b) for a, b in zip(problem.y, r, strict=True))
-    outputs = [tuple(map(to_fmpq, t.q)) for t in found.tied]
+    outputs = [tuple(map(to_fmpq, t.q)) for t in tied]
     first = vertex(outputs, target)
     if first is None:
         return None
     alpha = _fractions(first)
-    point = primal(problem, [_weighted(t, a, lam) for t, a in zip(found.tied, alpha, strict=True) if a])
-    bounds = value(problem, lam, point, dual, gap)
-    if bounds.lower != bounds.upper:
+    point = primal(problem, [_weighted(t, a, lam) for t, a in zip(tied, alpha, strict=True) if a])
+    facts = facts_of(problem, lam, largest, point, dual, gap)
+    if facts.value.lower != facts.value.upper:
         return None
     known = one_or_two(outputs, target, first)
-    exact: OptimalSet = Unknown()
-    if known is not None:
-        exact = ExactSet(r, tuple(found.tied), tuple(map(_fractions, known[0])), _fractions(known[1]))
-    return Facts(problem, lam, largest, point, dual, bounds, fit(problem, point, bounds), optimal_set=exact)
+    if known is None:
+        return facts
+    return replace(facts, optimal_set=ExactSet(r, tuple(tied), tuple(map(_fractions, known[0])), _fractions(known[1])))
 
 
 def algebraic_set(facts: Facts, r: Sequence[Number]) -> AlgebraicSet | None:
@@ -142,18 +147,26 @@ def algebraic_set(facts: Facts, r: Sequence[Number]) -> AlgebraicSet | None:
         return None
     off = [r_k - t_k for r_k, t_k in zip(r, theta, strict=True)]
     try:
-        found = _tied(_Guess(problem, facts.lam, tuple(r), facts.dual, _above(product(off, off).near(1024))))
+        found = _tied(_Guess(problem, facts.lam, tuple(r), facts.dual, above(product(off, off).near(1024))))
     except NotOptimal:
-        return None
-    target = tuple(y_k - r_k for y_k, r_k in zip(problem.y, r, strict=True))
-    outputs = [a.q for a in found.tied]
-    first = vertex(outputs, target) if outputs else None
-    known = None if first is None else one_or_two(outputs, target, first)
-    if known is None:
         return None
     sides = [tuple(FieldMultiplier(*one) for one in pieces.values()) for pieces in found.pieces.values()]
     multipliers = FieldMultipliers(*sides) if sides else tuple(found.rhos.items()) if problem.model == "cgl" else None
-    return AlgebraicSet(tuple(found.tied), r[0].field, tuple(r), multipliers, *known)
+    return set_in_field(problem, r, found.tied, multipliers)
+
+
+def set_in_field(
+    problem: Problem,
+    r: Sequence[Number],
+    tied: Sequence[Tied],
+    multipliers: FieldMultipliers | FieldShares | tuple[tuple[int, Exact], ...] | None,
+) -> AlgebraicSet | None:
+    """The optimal set where these neurons tie at r; None if r is not the optimal residual or the set is not settled."""
+    target = tuple(y_k - r_k for y_k, r_k in zip(problem.y, r, strict=True))
+    outputs = [a.q for a in tied]
+    first = vertex(outputs, target) if outputs else None
+    known = None if first is None else one_or_two(outputs, target, first)
+    return None if known is None else AlgebraicSet(tuple(tied), r[0].field, tuple(r), multipliers, *known)
 
 
 def _tied(guess: _Guess) -> _Found:
@@ -247,7 +260,7 @@ def _fractions(entries: Exact) -> Vector:
     return tuple(to_fraction(x) for x in entries)
 
 
-def _above(x: Fraction) -> Fraction:
+def above(x: Fraction) -> Fraction:
     """A short number above x >= 0, by little."""
     unit = Fraction(1, 1 << 900)
     return (ceil(x / unit) + 1) * unit

@@ -81,6 +81,13 @@ class FieldMultipliers:
 
 
 @dataclass(frozen=True)
+class FieldShares:
+    """Over a cover: for every tie the shares of the lines through it, with numbers of a field; None where it is out."""
+
+    shares: tuple[Numbers | None, ...]
+
+
+@dataclass(frozen=True)
 class BlockMultipliers:
     """rho_b >= 0 with |X_b'theta - K_b rho_b| <= lambda for every block; None is rho_b = 0. Of gates none is listed."""
 
@@ -335,13 +342,13 @@ class AlgebraicSet(_Solved):
     """The same where r* = `residual` has numbers of a `field`.
 
     `multipliers`  of the pieces that the dual point does not prove out (ReLU), or, with their numbers, of the blocks
-                   with cones that it does not prove out (direct problems)
+                   with cones that it does not prove out (direct problems), or shares (over a cover)
     """
 
     tied: Annotated[tuple[Tied, ...], UNWRITTEN]
     field: Field
     residual: Numbers
-    multipliers: FieldMultipliers | tuple[tuple[int, Numbers], ...] | None
+    multipliers: FieldMultipliers | FieldShares | tuple[tuple[int, Numbers], ...] | None
     solutions: tuple[Numbers, ...]
     farkas: Numbers
 

@@ -12,7 +12,7 @@ import pytest
 from properties.soundness.carry import Pair, clash
 from properties.soundness.case import Answer, NetworkCase, ask, objection
 from relu_cert.certificate import dumps
-from relu_cert.cover import build, optimum
+from relu_cert.cover import build, setting
 from relu_cert.cover.evidence import Cover
 from relu_cert.leaders.evidence import Leaders
 from relu_cert.prove.facts import BallSet
@@ -154,7 +154,7 @@ def test_cones_with_nearly_dependent_generators(name: str, monkeypatch: pytest.M
     thousandth apart."""
     case = case_of(name)
     basis = THIN[len(case.Z[0])]
-    monkeypatch.setattr(optimum, "row_space", lambda lines: basis)
+    monkeypatch.setattr(setting, "row_space", lambda lines: basis)
     monkeypatch.setattr(build, "TRIED", 0)
     assert disagreement(case) == ""
     cover = ask(replace(case, cover=True)).facts.dual.multipliers
@@ -165,7 +165,7 @@ def test_cones_with_nearly_dependent_generators(name: str, monkeypatch: pytest.M
 def test_stars_inside_stars_end_where_the_stack_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """Thin cones along the plane of a tie are split into stars again and again, which fills the stack faster than the
     depth grows: the walk is stuck in time, and what is proved otherwise agrees with the list."""
-    monkeypatch.setattr(optimum, "row_space", lambda lines: THIN[4])
+    monkeypatch.setattr(setting, "row_space", lambda lines: THIN[4])
     monkeypatch.setattr(build, "TRIED", 0)
     assert disagreement(case_of("a tie on a plane")) == ""
 

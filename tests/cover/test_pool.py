@@ -15,10 +15,11 @@ from relu_cert.cover.build import Done, Exhausted, Task, dual_cover, prisms, roo
 from relu_cert.cover.evidence import Cover, Streams
 from relu_cert.cover.limits import Limits
 from relu_cert.cover.lines import coarse, row_space, side_of, weights_of
-from relu_cert.cover.optimum import Setting, about_lambda_max, setting
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
+from relu_cert.cover.setting import Setting, setting
 from relu_cert.cover.ties import engine_ties
-from relu_cert.problem.problem import Network
+from relu_cert.cover.train import largest
+from relu_cert.problem import unlisted_relu
 
 F = Fraction
 
@@ -27,12 +28,12 @@ def given(d: int = 3) -> Setting:
     """Thirty points, in three dimensions if nothing else is said."""
     rng = np.random.default_rng(5)
     Z = tuple(tuple(F(int(x), 100) for x in row) for row in rng.integers(-300, 300, (30, d)))
-    return setting(Network(Z, None), tuple(F(int(x)) for x in rng.integers(-3, 4, 30)))
+    return setting(unlisted_relu(Z, tuple(F(int(x)) for x in rng.integers(-3, 4, 30))))
 
 
 def above(one: Setting) -> Fraction:
     """A lambda that is a little above lambda_max, so that trees have many nodes."""
-    return F(round(1050 * about_lambda_max(one)[2]), 1000)
+    return F(round(1050 * largest(one.task, np.random.default_rng(0))[0]), 1000)
 
 
 def evidence(pool: Pools) -> list[Streams]:

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from relu_cert.cover.optimum import setting
 from relu_cert.cover.refine import Face, beside, departure, face_basis, float_lines, proposed_face, refine
-from relu_cert.problem.problem import Network
+from relu_cert.cover.setting import setting
+from relu_cert.problem import unlisted_relu
 
 ROWS = ((0, 1, 0), (0, 10**8, 1), (1, 0, 1))
 
@@ -19,7 +19,7 @@ def test_a_neuron_leaves_lines_that_are_nearly_one() -> None:
     """On two lines that differ by 1e-8 it can only stay where it is, or leave one of them: the way down hardly rises
     from either."""
     Z = tuple(tuple(map(Fraction, z)) for z in ROWS)
-    data = replace(setting(Network(Z, None), (Fraction(1),) * 3).data, lam=Fraction(1))
+    data = replace(setting(unlisted_relu(Z, (Fraction(1),) * 3)).data, lam=Fraction(1))
     here = Face(1, frozenset({0, 1}), (0, 0, 1), np.array([1.0, 0.0, 0.0]))
     assert len(face_basis(data, [0, 1])) == 1
     left = departure(data, here, (1, 0, 0), np.array([-1.0, -1.0, 1.0]))
@@ -30,7 +30,7 @@ def test_a_neuron_leaves_lines_that_are_nearly_one() -> None:
 def test_a_neuron_stays_where_it_is_stationary() -> None:
     """Without a way down the face is the same."""
     Z = tuple(tuple(map(Fraction, z)) for z in ROWS)
-    data = replace(setting(Network(Z, None), (Fraction(1),) * 3).data, lam=Fraction(1))
+    data = replace(setting(unlisted_relu(Z, (Fraction(1),) * 3)).data, lam=Fraction(1))
     here = Face(1, frozenset({0, 1}), (0, 0, 1), np.array([1.0, 0.0, 1.0]))
     flat = Face(1, frozenset({0}), (0, 1, 1), np.array([1.0, 0.0, 1.0]))
     assert departure(data, replace(here, kinks=frozenset()), (1, 0, 0), np.zeros(3)).kinks == frozenset()
@@ -41,7 +41,7 @@ def test_a_neuron_stays_where_it_is_stationary() -> None:
 def test_the_clock_is_looked_at_while_digits_are_found() -> None:
     """Every round of the refinement may be the last."""
     Z = tuple(tuple(map(Fraction, z)) for z in ROWS)
-    data = replace(setting(Network(Z, None), (Fraction(1),) * 3).data, lam=Fraction(1, 10))
+    data = replace(setting(unlisted_relu(Z, (Fraction(1),) * 3)).data, lam=Fraction(1, 10))
     looks = iter(range(3))
     with pytest.raises(StopIteration):
         refine(data, [1.0], np.array([[0.3, 1e-9, 0.3]]), in_time=lambda: print(next(looks)))
@@ -52,7 +52,7 @@ def test_lines_that_meet_far_away_are_not_all_kinks() -> None:
     lies on all of them. The face that is proposed holds the neuron, and so two of the lines."""
     rows = ((10**9, 0, 0, 1), (0, 10**9, 0, 1), (10**9, 10**9, 1, 0), (0, 0, 1, 1), (0, 0, 1, -1))
     Z = tuple(tuple(map(Fraction, z)) for z in rows)
-    data = replace(setting(Network(Z, None), (Fraction(1),) * 5).data, lam=Fraction(1))
+    data = replace(setting(unlisted_relu(Z, (Fraction(1),) * 5)).data, lam=Fraction(1))
     v = np.array([-1e-10, -1e-10, 0.8, 0.1])
     assert beside(face_basis(data, [0, 1, 2]), v) > 0.1
     face = proposed_face(data, float_lines(data.lines), 1, v, 1e-8)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,34 +16,29 @@ import pytest
 from relu_cert.bags import Bags
 from relu_cert.cover import build
 from relu_cert.cover.limits import Limits
-from relu_cert.cover.optimum import Exhausted, Found, Prover, setting
+from relu_cert.cover.prover import Exhausted, Found, Prover
+from relu_cert.cover.setting import setting
 from relu_cert.cover.state import opened
 from relu_cert.errors import UsageError
-from relu_cert.exact import Matrix, Vector
-from relu_cert.problem.problem import Network
+from relu_cert.problem import Problem, unlisted_relu
+from relu_cert.problem.loss import LOGISTIC
 
 F = Fraction
 LAM = F(2)
 ROOT = Path(__file__).parents[2]
 
 
-def data(n: int = 60) -> tuple[Matrix, Vector]:
+def data(n: int = 60) -> Problem:
     """Points in three dimensions with random labels."""
     rng = np.random.default_rng(3)
     Z = tuple(tuple(F(int(x), 100) for x in row) for row in rng.integers(-300, 300, (n, 3)))
-    return Z, tuple(F(int(x)) for x in rng.choice([-1, 1], n))
-
-
-def given() -> tuple[Network, Vector]:
-    """The same as a network."""
-    Z, y = data()
-    return Network(Z, None), y
+    return unlisted_relu(Z, tuple(F(int(x)) for x in rng.choice([-1, 1], n)))
 
 
 def found(limits: Limits, lam: Fraction = LAM) -> Found | None:
     """What the limits allow, or None where nothing was proved."""
     try:
-        return Prover(setting(*given()), lam, limits, lambda moment: None).run()
+        return Prover(setting(data()), lam, limits, lambda moment: None).run()
     except Exhausted:
         return None
 
@@ -60,7 +57,7 @@ def test_a_proof_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             assert one == whole
             break
         breaks += 1
-        opens += bool(opened(path, *given(), LAM, "Prover").rests)
+        opens += bool(opened(path, data(), LAM).rests)
     else:
         pytest.fail("it never ends")
     assert breaks > 3
@@ -75,7 +72,7 @@ def test_processes_go_on_with_what_one_process_began(tmp_path: Path, monkeypatch
     with monkeypatch.context() as few:
         few.setattr(build, "CHUNK", 20)
         found(Limits(nodes=100, state=path))
-    assert opened(path, *given(), LAM, "Prover").rests
+    assert opened(path, data(), LAM).rests
     assert found(Limits(jobs=2, state=path)) == found(Limits())
 
 
@@ -88,32 +85,31 @@ def test_a_state_of_another_problem_is_refused(tmp_path: Path) -> None:
     """Other data, another lambda, another loss, another version and any other file: each with a sentence."""
     path = tmp_path / "state.npz"
     assert found(Limits(state=path)) is not None
-    network, y = given()
-    state = opened(path, network, y, LAM, "Prover")
+    problem = data()
+    state = opened(path, problem, LAM)
     assert state.network is not None
     assert state.ends
     with pytest.raises(UsageError, match=r"state.npz is the state of a proof for lambda = 2, not 3; choose another"):
-        opened(path, network, y, F(3), "Prover")
-    less = Network(network.Z[:-1], None)
+        opened(path, problem, F(3))
     pairs = Bags(60, (F(1, 2),) * 60, tuple((k, (k + 1) % 60) for k in range(60)), ((1, 1),) * 60)
-    other = Network(network.Z, None, pairs)
-    for others in (
-        (less, y[:-1], "Prover"),
-        (other, y, "Prover"),
-        (network, tuple(-t for t in y), "Prover"),
-        (network, y, "LogisticProver"),
-    ):
-        with pytest.raises(UsageError, match="other data, or another loss"):
-            opened(path, others[0], others[1], LAM, others[2])
+    others: list[dict[str, Any]] = [
+        {"y": tuple(-t for t in problem.y)},
+        {"loss": LOGISTIC},
+        {"free": ("output-bias",)},
+        {"network": replace(problem.relu, bags=pairs)},
+    ]
+    for other in (data(59), *(replace(problem, **one) for one in others)):
+        with pytest.raises(UsageError, match="other data, or another objective"):
+            opened(path, other, LAM)
     state.about["version"] = 0
     state.write()
     with pytest.raises(UsageError, match="another version"):
-        opened(path, network, y, LAM, "Prover")
+        opened(path, problem, LAM)
     whole = path.read_bytes()
     for raw in (b"", b"x1,x2\n", whole[: len(whole) // 2], whole[:200] + bytes(100) + whole[300:]):
         path.write_bytes(raw)
         with pytest.raises(UsageError, match="cannot be read as the state of a proof"):
-            opened(path, network, y, LAM, "Prover")
+            opened(path, problem, LAM)
 
 
 CODE = """

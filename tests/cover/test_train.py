@@ -18,8 +18,7 @@ def drawn() -> Task:
     rng = np.random.default_rng(1)
     Z = rng.integers(-9, 10, (30, 13)).astype(float)
     y = np.where(rng.random(30) < 0.5, 1.0, -1.0)
-    top = max(largest(Z, xi * y, np.random.default_rng(0))[0] for xi in (1, -1))
-    return Task(Z, y, 0.02 * top)
+    return Task(Z, y, 0.02 * largest(Task(Z, y, 1.0), np.random.default_rng(0))[0])
 
 
 def test_no_other_start_finds_a_neuron_that_is_missing() -> None:

@@ -17,11 +17,12 @@ from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import decide
 from relu_cert.claims.claim import Verdict
 from relu_cert.clock import Until
-from relu_cert.cover import optimum, unlisted
+from relu_cert.cover import prover as prover_module
 from relu_cert.cover.evidence import Cover
 from relu_cert.cover.limits import ENOUGH, Limits, Moment
-from relu_cert.cover.optimum import Prover
+from relu_cert.cover.prover import Prover
 from relu_cert.data.dataset import Source
+from relu_cert.driver import network as driver
 from relu_cert.errors import UsageError
 from relu_cert.leaders.evidence import Leaders
 from relu_cert.patterns import enumerate_patterns
@@ -127,7 +128,7 @@ def test_the_exact_finish_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> N
     Z, y = np.round(g.standard_normal((120, 3)), 2), np.round(g.standard_normal(120), 2)
     done = relu_cert.certify(Z, y, 2, seconds=60)
     assert str(done.claims["p-unique"].verdict) != "UNDECIDED"
-    monkeypatch.setattr(optimum, "REFINE", 0.0)
+    monkeypatch.setattr(prover_module, "REFINE", 0.0)
     found = relu_cert.certify(Z, y, 2, seconds=10)
     assert 0 < found.value.lower <= done.value.upper and done.value.lower <= found.value.upper
     assert found.value.relative_gap > done.value.relative_gap
@@ -252,10 +253,10 @@ def test_many_features_have_time_for_training(monkeypatch: pytest.MonkeyPatch) -
         kept(prover, late)
 
     kept = Prover.prepare
-    monkeypatch.setattr(unlisted, "HARD", 0)
+    monkeypatch.setattr(driver, "HARD", 0)
     monkeypatch.setattr(Prover, "prepare", prepare)
     found = relu_cert.certify(rows, y, 1, seconds=100)
-    assert len(trained) == 1 and 0.9 * unlisted.TRAINING * 100 < trained[0] <= unlisted.TRAINING * 100
+    assert len(trained) == 1 and 0.9 * driver.TRAINING * 100 < trained[0] <= driver.TRAINING * 100
     assert {name: one.verdict for name, one in found.claims.items()} == {
         name: one.verdict for name, one in plain.claims.items()
     }

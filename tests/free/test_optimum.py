@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-import relu_cert.cover.optimum
+import relu_cert.cover.prover
 import relu_cert.pipeline
 import verify
 from relu_cert import UsageError, certify, certify_group_lasso
 from relu_cert.cover.build import THETA_BITS, rounded
+from relu_cert.cover.complement import _two_sided, exact_theta
 from relu_cert.cover.evidence import Cover
-from relu_cert.cover.limits import Limits
+from relu_cert.cover.setting import setting
 from relu_cert.cover.train import train
-from relu_cert.free import optimum
-from relu_cert.free.cover import FreeProver, free_setting
-from relu_cert.free.train import Task
+from relu_cert.driver import network as driver
 from relu_cert.interrupt import INTERRUPTED
 from relu_cert.leaders.evidence import Leaders
 from relu_cert.prove.classes import class_map
@@ -47,7 +46,7 @@ def drawn(seed: int, n: int, d: int) -> tuple[list[list[int]], list[int]]:
 
 def over_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
     """No cover is tried: where patterns are listed, the list proves what is proved."""
-    monkeypatch.setattr(optimum, "free_setting", lambda *given: None)
+    monkeypatch.setattr(driver, "setting_for_cover", lambda problem: None)
 
 
 def holds(found: Any, value: float, tolerance: float) -> bool:
@@ -231,12 +230,7 @@ def test_a_neuron_beside_two_rows_has_no_face(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
     Z = [["0", "1"], ["0.000000001", "1"], ["2", "0"], ["3", "1"], ["1", "-1"], ["-1", "2"]]
     problem = certify(Z, [0, 0, 4, 6, 2, -1], lambda_ratio="1/4", free="output-bias", seconds=8).facts.problem
-    ones = (Fraction(1),) * 6
-    task = Task(np.array(problem.relu.Z, dtype=float), np.zeros(6), 0.5, Q=np.ones((6, 1)) / 6**0.5)
-    given = free_setting(problem, problem.relu, (ones,), task)
-    assert given is not None
-    prover = FreeProver(given, Fraction(1, 2), Limits(), lambda moment: None)
-    assert prover._two_sided(problem.y, ((1, (Fraction(1), Fraction(0))),)) == []
+    assert _two_sided(setting(problem), problem.y, ((1, (Fraction(1), Fraction(0))),)) == []
 
 
 SYMMETRIC = [[-1, -1], [-2, -1], [-1, 0], [-2, -2], [1, 1], [2, 1], [1, 0], [2, 2]]
@@ -485,16 +479,9 @@ def test_rows_without_weight_do_not_part_the_pieces(monkeypatch: pytest.MonkeyPa
     well, exactly. With the digits of the residual one of the two was a convex line, with a tie on both sides of it."""
     monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
     problem = certify([[-4], [-3], [0], [1], [3]], [1, 1, 2, 3, 7], "1/2", free="biases", seconds=20).facts.problem
-    network = problem.network
-    assert network is not None
-    ones = (Fraction(1),) * 5
-    task = Task(np.array(network.Z, dtype=float), np.zeros(5), 0.5, Q=np.ones((5, 1)) / 5**0.5, biases=True)
-    given = free_setting(problem, network, (ones,), task)
-    assert given is not None
-    prover = FreeProver(given, Fraction(1, 2), Limits(), lambda moment: None)
     tiny = Fraction(1, 2**215)
     residual = (tiny, -tiny, Fraction(1, 3), Fraction(1, 5), -Fraction(8, 15) + tiny)
-    theta, moves = prover._near(residual, ((1, (Fraction(1), Fraction(1))),))
+    theta, moves = exact_theta(setting(problem), residual, ((1, (Fraction(1), Fraction(1))),))
     assert theta[:2] == (0, 0) and sum(theta) == 0
     assert all(abs(a - b) < 8 * tiny for a, b in zip(theta, residual, strict=True))
     digits = rounded(residual, THETA_BITS)
@@ -524,7 +511,7 @@ def test_leaders_with_free_biases(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, y = drawn(5, 12, 2)
     listed = certify(rows, y, 2, free="biases")
     monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
-    monkeypatch.setattr(optimum, "free_setting", lambda *given: None)
+    monkeypatch.setattr(driver, "setting_for_cover", lambda problem: None)
     found = certify(rows, y, 2, free="biases", seconds=20)
     assert isinstance(found.facts.dual.multipliers, Leaders)
     assert found.value.lower <= listed.value.upper and listed.value.lower <= found.value.upper
@@ -544,7 +531,7 @@ def test_an_interrupt_is_said(free: tuple[str, ...], monkeypatch: pytest.MonkeyP
         signal.raise_signal(signal.SIGINT)
         return trained
 
-    for module in (optimum, relu_cert.cover.optimum):
+    for module in (driver, relu_cert.cover.prover):
         monkeypatch.setattr(module, "train", interrupted_training)
     found = certify(rows, y, 2, free=free, seconds=600)
     assert found.facts.unsettled == INTERRUPTED

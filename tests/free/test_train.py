@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import relu_cert.cover.optimum
+import relu_cert.cover.prover
 import relu_cert.cover.train
 import relu_cert.pipeline
 from relu_cert import certify
 from relu_cert.cover.engine import Floats
-from relu_cert.cover.train import train
-from relu_cert.free import optimum
-from relu_cert.free.train import Task, climb, largest, orthonormal
+from relu_cert.cover.train import largest, train
+from relu_cert.driver import network as driver
+from relu_cert.free.train import Task, climb, orthonormal
 
 
 def heights(Z: Floats, t: Floats, U: Floats) -> Floats:
@@ -86,7 +86,7 @@ def test_training_is_thorough_where_no_cover_ends(
         raise Asked(options.get("thorough", False))
 
     monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 10**6 if listed else 0)
-    for module in (optimum, relu_cert.cover.optimum):
+    for module in (driver, relu_cert.cover.prover):
         monkeypatch.setattr(module, "train", noted)
     rng = np.random.default_rng(0)
     rows, y = rng.integers(-9, 10, (2 * d + 3, d)).tolist(), rng.integers(-5, 6, 2 * d + 3).tolist()

@@ -13,7 +13,7 @@ import pytest
 import relu_cert.pipeline
 from relu_cert.cli import prune as command
 from relu_cert.cli.arguments import parser
-from relu_cert.cover import unlisted
+from relu_cert.cover import setting
 from relu_cert.errors import UsageError
 from relu_cert.network.formats import read_network
 
@@ -97,7 +97,7 @@ def test_a_network_that_is_not_proved_best_is_not_called_so(
     """Where the proof leaves a gap, the pruning starts from the network found, and says how far it may be from the
     best."""
     monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
-    monkeypatch.setattr(unlisted, "MOST_COLUMNS", 0)  # no cover
+    monkeypatch.setattr(setting, "MOST_COLUMNS", 0)  # no cover
     rng = np.random.default_rng(0)
     rows = np.column_stack([rng.integers(-9, 10, (12, 3)), rng.integers(-9, 10, 12)])
     np.savetxt(tmp_path / "data.csv", rows, delimiter=",", fmt="%d", header="a,b,c,y", comments="")

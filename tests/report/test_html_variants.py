@@ -8,7 +8,7 @@ import pytest
 
 import relu_cert.pipeline
 from relu_cert import certify, certify_group_lasso
-from relu_cert.cover import unlisted
+from relu_cert.cover import setting
 from tests.report.pages import Page, assert_loads_nothing
 
 Z = [[1, 2], [-2, 1], [3, -1], [0, -2]]
@@ -101,7 +101,7 @@ def test_a_page_says_what_proves_the_bound(monkeypatch, columns, how):
     """By a cover or by the leaders; a list of patterns needs no such sentence."""
     assert "No network of any width has" not in Page(certify(Z, Y, "1/3").html()).prose
     monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
-    monkeypatch.setattr(unlisted, "MOST_COLUMNS", columns)
+    monkeypatch.setattr(setting, "MOST_COLUMNS", columns)
     found = certify([*Z, [5, 3]], [*Y, 2], "1/3", seconds=2)
     assert re.search(
         rf"No network of any width has an objective below the lower bound, .* {how}", Page(found.html()).prose

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-import relu_cert.free.optimum
+import relu_cert.driver.network
 import relu_cert.pipeline
 import verify
 from relu_cert import certify, certify_network
@@ -57,7 +57,7 @@ def certified(kind: str) -> dict[str, Any]:
         if kind not in ("list", "bias", "turned"):
             patch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
         if kind not in ("cover", "prisms"):
-            patch.setattr(relu_cert.free.optimum, "free_setting", lambda *given: None)
+            patch.setattr(relu_cert.driver.network, "setting_for_cover", lambda problem: None)
         free = {"cover": "output-bias", "bias": "output-bias", "turned": "skip"}.get(kind, FREE)
         found = certify(X, Y, 1, free=free, bias=kind not in ("bias", "turned"), seconds=5)
         tree: dict[str, Any] = json.loads(found.certificate)

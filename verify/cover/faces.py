@@ -43,7 +43,7 @@ def on_face(
     numerators, q = cleared(Fraction(int(x.p), int(x.q)) for x in part.entries())
     q *= weights.unit
     face = tuple(tuple(int(x) for x in row) for row in F.tolist())
-    return Tie(xi, u, side, Fraction(dot(numerators, numerators), q * q), face, tuple(numerators), q)
+    return Tie(xi, u, side, Fraction(dot(numerators, numerators), q * q), tuple(numerators), q, face)
 
 
 def face_leaf(leaf: Special, weights: Weights, tie: Tie, lam: Fraction, part: Fraction) -> bool:

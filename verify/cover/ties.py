@@ -25,9 +25,9 @@ class Tie:
     u: Row
     side: tuple[int, ...]
     squared: Fraction  # |v|^2
+    v: tuple[int, ...]  # times q
+    q: int
     face: tuple[Row, ...] = ()  # of a neuron: none
-    v: tuple[int, ...] = ()  # of a face, times q
-    q: int = 1
 
 
 def read_tie(weights: dict[int, Weights], basis: Sequence[Row], squared: Fraction, node: Node, biases: bool) -> Tie:
@@ -61,7 +61,7 @@ def on_piece(weights: Weights, xi: int, u: Row, side: tuple[int, ...], node: Nod
         v = [x + part * w[c] * p for x, p in zip(v, weights.lines.rows[c], strict=True)]
     node.require(not biases or not v[-1], "shares of a vector v without a bias")
     squared = Fraction(dot(v, v), (q * weights.unit) ** 2)
-    return Tie(xi, u, tuple(sides.get(c, s) for c, s in enumerate(side)), squared)
+    return Tie(xi, u, tuple(sides.get(c, s) for c, s in enumerate(side)), squared, tuple(v), q * weights.unit)
 
 
 def check_special(

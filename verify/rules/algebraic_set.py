@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from verify.ball import Ball
-from verify.facts import DUAL, MULTIPLIERS, PATTERNS, Facts
+from verify.facts import COVER, DUAL, MULTIPLIERS, PATTERNS, Facts, needed
 from verify.field import FieldMatrix, Number, read_field, read_numbers
 from verify.multipliers import allowed, not_out
 from verify.neurons import Neuron
@@ -86,9 +86,13 @@ def check_algebraic_set(problem: Problem, facts: Facts, node: Node) -> OptimalSe
         fields["residual"].item(k).require(not r_k or r_k * t_k > 0, "0, or the sign of theta")
     off = [r_k - t_k for r_k, t_k in zip(r, theta, strict=True)]
     ball = Ball(problem, theta, sum((x * x for x in off), in_field.number(())).upper())
-    optimum = InField(ball, r, facts[MULTIPLIERS], fields["multipliers"])
+    if (cover := facts.get(COVER)) is not None:
+        from verify.cover.exact import CoveredInField
+
+        return check_solutions(CoveredInField(ball, r, node, fields["multipliers"], cover), None, node, fields)
+    optimum = InField(ball, r, needed(facts.get(MULTIPLIERS), MULTIPLIERS.name, node), fields["multipliers"])
     fields["multipliers"].require(problem.model != "gated" or fields["multipliers"].value is None, "null")
     return check_solutions(optimum, facts.get(PATTERNS), fields["multipliers"], fields)
 
 
-RULE = set_rule(check_algebraic_set)
+RULE = set_rule(check_algebraic_set, by=None)

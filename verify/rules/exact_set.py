@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from verify.ball import Ball
-from verify.facts import DUAL, MULTIPLIERS, PATTERNS, VALUE, Facts
+from verify.facts import COVER, DUAL, MULTIPLIERS, PATTERNS, VALUE, Facts, needed
 from verify.problem import Problem
 from verify.solutions import OptimalSet, set_rule
 from verify.text import Node, show
@@ -18,8 +18,13 @@ def check_exact_set(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
     value, theta = facts[VALUE], facts[DUAL].theta
     if value.lower != value.upper:
         raise node.reject("lower = upper in the fact value", f"{show(value.lower)} < {show(value.upper)}")
-    optimum = Optimum(Ball(problem, theta, Fraction(0)), theta, facts[MULTIPLIERS])
+    ball, cover = Ball(problem, theta, Fraction(0)), facts.get(COVER)
+    if cover is not None:
+        from verify.cover.exact import Covered
+
+        return check_solutions(Covered(ball, theta, node, cover), None, node, fields)
+    optimum = Optimum(ball, theta, needed(facts.get(MULTIPLIERS), MULTIPLIERS.name, node))
     return check_solutions(optimum, facts.get(PATTERNS), node, fields)
 
 
-RULE = set_rule(check_exact_set)
+RULE = set_rule(check_exact_set, by=None)

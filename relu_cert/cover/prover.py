@@ -1,7 +1,9 @@
-"""The global optimum without a list: train, refine, prove; what the cover finds missing goes back to the training.
+"""The global optimum by a cover: train, refine, prove; what the cover finds missing goes back to the training.
 
-Where the exact finish succeeds, theta has many digits and the gap is tiny. Where it does not (no time, a tie of a kind
-that is not known), theta is scaled down until a smaller tree proves it: a proved gap all the same.
+Where the exact finish succeeds, theta has many digits and the gap is tiny. Where it does not (the logistic loss, a tie
+of a kind that is not known), the float network is moved to the optimum of its faces, and its theta is shrunk by some
+2^-40 until the cover holds. Where that fails, too, or time is short, theta is scaled down until a smaller tree proves
+it: a proved gap all the same.
 """
 
 from __future__ import annotations
@@ -27,14 +29,18 @@ from relu_cert.cover.build import (
     part_of,
     rounded,
 )
+from relu_cert.cover.complement import Neurons, exact_theta, float_theta, moves_between
 from relu_cert.cover.engine import Floats
 from relu_cert.cover.evidence import Cover, Rounded, Tie
 from relu_cert.cover.limits import ENOUGH, Limits, Moment, Tell
-from relu_cert.cover.lines import Weights, frame_of, lines_of, row_space, weights_of
+from relu_cert.cover.lines import Weights, weights_of
+from relu_cert.cover.polish import polished
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
-from relu_cert.cover.refine import Data, Exact, Unrefined, data_of, refine
+from relu_cert.cover.refine import Data, Exact, Unrefined, refine
+from relu_cert.cover.setting import Setting, setting
 from relu_cert.cover.state import Kept, State, opened
 from relu_cert.cover.ties import (
+    SAME,
     Untied,
     at_weights,
     faces_near,
@@ -42,13 +48,16 @@ from relu_cert.cover.ties import (
     near_direction,
     pieces_near,
     ties_at,
+    unit,
     value,
 )
-from relu_cert.cover.train import Task, Trained, largest, objective, train, weigh
-from relu_cert.exact import Matrix, Vector, scaled_rows, sqrt_upper
+from relu_cert.cover.train import Trained, objective, train, weigh
+from relu_cert.exact import Matrix, Vector, norm_squared, scaled_rows, sqrt_upper
+from relu_cert.free.terms import coefficients, combined
 from relu_cert.interrupt import interrupted
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.loss import SQUARES, squares
+from relu_cert.problem.networks import unlisted_relu
 from relu_cert.problem.problem import Network
 from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.solve.threads import one_thread
@@ -63,24 +72,9 @@ PARTS = 1 << 10
 TINY = Fraction(1, 10**40)  # a tie above lambda by more than this (relative) is a missing neuron
 FACES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
 RADII = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
-Neurons = tuple[tuple[int, Vector], ...]
-Moves = tuple[tuple[int, Fraction], ...]
-
-
-@dataclass(frozen=True)
-class Setting:
-    """The data in the forms that the stages need."""
-
-    network: Network
-    y: Vector
-    data: Data
-    frame: Floats
-
-    @property
-    def task(self) -> Task:
-        """The problem in floats, in coordinates of the row space."""
-        y = np.array([float(x) for x in self.y])
-        return Task(self.data.floats @ self.frame.T, y, float(self.data.lam), bags=self.network.bags)
+COEFFICIENT_BITS = 400
+SHRINKS = 60  # theta times 1 - 2^-k: the most digits of floats for which that is tried
+NO_BALL = Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -93,21 +87,12 @@ class Found:
     reason: str = ""
 
 
-def setting(network: Network, y: Vector, *, biases: bool = False) -> Setting:
-    """The data, prepared (lambda is set later). With free biases networks are trained in the columns of Z."""
-    Z = network.Z
-    lines = lines_of(Z, biases, network.bags)
-    basis = row_space(lines)
-    frame = np.eye(len(Z[0])) if biases else frame_of(basis)
-    return Setting(network, y, data_of(Z, y, Fraction(1), lines, basis), frame)
-
-
 class Prover:
     """One run: the clock, the log, what was trained and set aside."""
 
     def __init__(self, given: Setting, lam: Fraction, limits: Limits, tell: Tell) -> None:
-        self.given = replace(given, data=replace(given.data, lam=lam))
-        self.data, self.frame = self.given.data, self.given.frame
+        self.given = given.at(lam)
+        self.data, self.frame, self.loss = self.given.data, given.frame, given.problem.loss
         self.limits, self.tell = limits, tell
         self.until = limits.until
         self.trained: Trained | None = None
@@ -116,7 +101,7 @@ class Prover:
         self.extra: list[Direction] = []  # directions of neurons that the training does not see: tiny weights
         self.state: State | None = None
         if limits.state is not None:
-            self.state = opened(limits.state, given.network, given.y, lam, type(self).__name__)
+            self.state = opened(limits.state, given.problem, lam)
 
     def prepare(self, late: Until) -> None:
         """Train the network before the clock of the proof begins: where there are many features, a proof has little
@@ -142,7 +127,7 @@ class Prover:
             if self.state is not None and not self._late():
                 self.state.network = self.trained, [*self.extra], [*self.troubled]
             try:
-                return self._coarse(enough) if enough > COARSE else self._exact(self.trained)
+                return self._coarse(enough) if enough > COARSE else self._finish(self.trained)
             except Missed as missed:
                 reason = "neurons kept being found"
                 self.troubled.insert(0, (missed.xi, missed.u))
@@ -157,6 +142,34 @@ class Prover:
                 break
         return self._loose(reason, enough)
 
+    def _finish(self, trained: Trained) -> Found:
+        """The exact finish, or, where there is none, a proof to the digits of floats."""
+        if self.loss is not SQUARES:
+            return self._in_floats(trained)
+        try:
+            return self._exact(trained)
+        except (Unrefined, Untied, Stuck) as why:
+            try:
+                return replace(self._in_floats(trained), reason=str(why))
+            except (Untied, Stuck):
+                raise why from None
+
+    def _in_floats(self, trained: Trained) -> Found:
+        """A proof in which all ties are known, of a theta that has the digits of floats."""
+        trained = polished(self.given.task, trained)
+        base = float_theta(self.given, trained)
+        weights = {xi: weights_of(self.data.lines, base, xi) for xi in (1, -1)}
+        ties = ties_of_floats(self.data, weights, trained, self.frame)
+        while True:
+            longest = max((longest_squared(self.data, weights[t.xi], t) for t in ties), default=Fraction(0))
+            theta = tuple(part_of(longest, self.data.lam, SHRINKS) * x for x in base)
+            pool = self._pool("prove")
+            try:
+                cover = dual_cover(self.data, self.frame, theta, self.data.lam**2, ties, NO_BALL, pool, 1.0 + 1e-7)
+                return Found(neurons_of(trained, self.frame), theta, cover)
+            except Stuck as stuck:
+                ties += self._new_ties(weights, ties, stuck)
+
     def _exact(self, trained: Trained) -> Found:
         """The exact finish."""
         data = self.data
@@ -166,8 +179,8 @@ class Prover:
             if self.extra:  # the next neuron that is missing is missing beside these, not beside the trained ones
                 self.trained, self.extra = self._refined(exact), []
         neurons = tuple((one.xi, one.v) for one in exact)
-        residual = self._residual(neurons)  # not that of refine: a row may be a hair beyond its line
-        base, moves = self._near(residual, neurons)
+        residual = self.residual(neurons)  # not that of refine: a row may be a hair beyond its line
+        base, moves = exact_theta(self.given, residual, neurons)
         directions = [(one.xi, one.numerators) for one in exact]
         weights = {xi: weights_of(data.lines, base, xi) for xi in (1, -1)}
         ties = known_ties(data, weights, directions)
@@ -193,13 +206,23 @@ class Prover:
                 return Found(neurons, theta, replace(cover, source=Rounded(tau, THETA_BITS, moves)))
             except Stuck as stuck:
                 self.troubled.insert(0, (stuck.xi, stuck.u))
-                if len(ties) >= MOST_TIES:
-                    raise Untied("there are too many ties") from None
                 ties += self._new_ties(weights, ties, stuck)
 
-    def _near(self, residual: Vector, neurons: Neurons) -> tuple[Vector, Moves]:
-        """The dual point of a network's residual before it is shrunk, and where it is moved from its digits."""
-        return rounded(residual, THETA_BITS), ()
+    def more_digits(self, neurons: Neurons, bits: int) -> Neurons:
+        """The same network with so many bits."""
+        V = np.array([[float(x) for x in w] for _, w in neurons])
+        found = refine(self.data, [float(xi) for xi, _ in neurons], V, bits, self._in_time)
+        return tuple((one.xi, one.v) for one in found)
+
+    def cover_at(self, theta: Vector, weights: dict[int, Weights], ties: list[Tie]) -> Cover:
+        """A cover for theta as it is."""
+        with one_thread():
+            while True:
+                pool = self._pool("prove")
+                try:
+                    return dual_cover(self.data, self.frame, theta, self.data.lam**2, ties, NO_BALL, pool, 1.0 + 1e-7)
+                except Stuck as stuck:
+                    ties = [*ties, *self._new_ties(weights, ties, stuck)]
 
     def moved(self, found: Found, lift: Matrix) -> Found:
         """The same network with a dual point that is orthogonal to the lift, proved again."""
@@ -216,7 +239,7 @@ class Prover:
             longest = max((longest_squared(data, weights[t.xi], t) for t in ties), default=Fraction(0))
             tau = part_of(longest, data.lam, THETA_BITS)
             theta = tuple(tau * x for x in base)
-            radius = self._radius_squared(found.neurons, self._residual(found.neurons), theta)
+            radius = self._radius_squared(found.neurons, self.residual(found.neurons), theta)
             pool = self._pool("prove")
             cover = dual_cover(data, self.frame, theta, data.lam**2, ties, radius, pool, short=True)
             source = Rounded(tau, source.bits, moves_between(plain, base))
@@ -230,6 +253,8 @@ class Prover:
 
     def _new_ties(self, weights: dict[int, Weights], ties: Sequence[Tie], stuck: Stuck) -> list[Tie]:
         """The ties near the direction at which the walk got stuck."""
+        if len(ties) >= MOST_TIES:
+            raise Untied("there are too many ties")
         found = nearby(self.data, weights[stuck.xi], ties, stuck)
         if found is None:
             raise Untied("a tie is neither inside a concave piece nor on a ray that the data fix")
@@ -288,17 +313,24 @@ class Prover:
         neurons = neurons_of(self.network, self.frame)
         return neurons, self._theta(neurons)
 
-    def _theta(self, neurons: Sequence[tuple[int, Vector]]) -> Vector:
-        """The dual point of a network."""
-        return rounded(self._residual(neurons), THETA_BITS)
+    @property
+    def _follows(self) -> bool:
+        """Whether theta follows from the network, digit by digit."""
+        return self.loss is SQUARES and not self.given.columns
+
+    def _theta(self, neurons: Neurons) -> Vector:
+        """The dual point of the trained network."""
+        if self._follows:
+            return rounded(self.residual(neurons), THETA_BITS)
+        return float_theta(self.given, self.network)
 
     def _value(self, theta: Vector) -> float:
         """About the dual value."""
-        return float(SQUARES.dual_value(self.given.y, theta))
+        return float(self.loss.dual_value(self.given.y, theta))
 
     def _told(self, cover: Cover, tau: Fraction) -> Cover:
-        """The cover with the way in which theta follows from the network."""
-        return replace(cover, source=Rounded(tau, THETA_BITS))
+        """The cover with the way in which theta follows from the network, if it does."""
+        return replace(cover, source=Rounded(tau, THETA_BITS)) if self._follows else cover
 
     def _with(self, trained: Trained, missed: Missed) -> None:
         """Train again with the missing neuron; where its weight is so small that floats do not find it, it is kept
@@ -335,17 +367,25 @@ class Prover:
         value, residual = objective(self.given.task, V, xi)
         return Trained(V, xi, residual, value)
 
-    def _residual(self, neurons: Sequence[tuple[int, Vector]]) -> Vector:
-        return residual_of(self.given.network, self.given.y, neurons)
+    def residual(self, neurons: Neurons) -> Vector:
+        """y - sum xi (Zw)_+ - Bc with the best c."""
+        left, columns = residual_of(self.given.problem.relu, self.given.y, neurons), self.given.columns
+        if not columns:
+            return left
+        fitted = combined(columns, rounded_coefficients(columns, left), len(left))
+        return tuple(a - b for a, b in zip(left, fitted, strict=True))
 
-    def _upper(self, neurons: Sequence[tuple[int, Vector]], r: Vector) -> Fraction:
-        seen = ((*w[:-1], Fraction(0)) if self.data.lines.biases else w for _, w in neurons)
-        norms = sum((sqrt_upper(sum((x * x for x in w), Fraction(0)), 400) for w in seen), Fraction(0))
+    def _upper(self, neurons: Neurons, r: Vector) -> Fraction:
+        seen = (w[:-1] if self.given.biases else w for _, w in neurons)
+        norms = sum((sqrt_upper(norm_squared(w), 400) for w in seen), Fraction(0))
         return squares(r) / 2 + self.data.lam * norms
 
     def _radius_squared(self, neurons: Neurons, residual: Vector, theta: Vector) -> Fraction:
-        """The optimal residual is within this of theta, squared."""
-        return max(2 * (self._upper(neurons, residual) - SQUARES.dual_value(self.given.y, theta)), Fraction(0))
+        """The optimal residual is within this of theta, squared; with free biases times the largest |z_k|^4, by which a
+        bias lengthens what is said of other residuals."""
+        longer = max(map(norm_squared, self.given.Z)) ** 2 if self.given.biases else 1
+        gap = self._upper(neurons, residual) - self.loss.dual_value(self.given.y, theta)
+        return longer * max(2 * gap, Fraction(0))
 
     def _late(self, share: float = 1.0) -> bool:
         """Whether so much of the time is over."""
@@ -384,7 +424,7 @@ class Prover:
 def compiled() -> None:
     """A tiny cover: the engine is compiled, or loaded, before a clock runs. For the first time that takes a while."""
     Z, y = ((Fraction(1),), (Fraction(-2),)), (Fraction(1), Fraction(1))
-    one = setting(Network(Z, None), y)
+    one = setting(unlisted_relu(Z, y))
     dual_cover(one.data, one.frame, y, Fraction(16), (), Fraction(0), Serial(Limits()))
 
 
@@ -417,15 +457,8 @@ def neurons_of(trained: Trained, frame: Floats) -> Neurons:
     return tuple((int(xi), tuple(Fraction(float(x)) for x in v)) for xi, v in zip(trained.xi, V, strict=True))
 
 
-def moves_between(before: Vector, after: Vector) -> Moves:
-    """The rows at which they differ, with the differences."""
-    return tuple((k, x - z) for k, (z, x) in enumerate(zip(before, after, strict=True)) if x != z)
-
-
 def residual_of(network: Network, y: Vector, neurons: Sequence[tuple[int, Vector]]) -> Vector:
     """y - P sum xi (Zw)_+"""
-    if not neurons:
-        return y
     fit = exact_fit(network, neurons)[0]
     return tuple(a - b for a, b in zip(y, fit, strict=True))
 
@@ -433,6 +466,8 @@ def residual_of(network: Network, y: Vector, neurons: Sequence[tuple[int, Vector
 def exact_fit(network: Network, neurons: Sequence[tuple[int, Vector]]) -> tuple[Vector, list[str]]:
     """P sum xi (Zw)_+ and the patterns 1(Zw >= 0), in integers as long as it goes."""
     N, q = network.integers
+    if not neurons:
+        return network.bags.pooled((Fraction(0),) * len(N)), []
     U, p = scaled_rows([w for _, w in neurons])
     total, patterns = np.zeros(len(N), dtype=object), []
     products = (fmpz_mat(U) * fmpz_mat(N).transpose()).tolist()
@@ -444,11 +479,28 @@ def exact_fit(network: Network, neurons: Sequence[tuple[int, Vector]]) -> tuple[
     return tuple(Fraction(int(t), unit) for t in network.bags.sums(total)), patterns
 
 
-def about_lambda_max(given: Setting) -> tuple[int, Floats, float]:
-    """The sign and direction at which lambda_max seems to be attained, and about its value."""
-    task = given.task
-    rng = np.random.default_rng(0)
-    with one_thread():
-        found = [(xi, *largest(task.Z, xi * task.spread(task.y), rng)) for xi in (1, -1)]
-    xi, top, u = max(found, key=lambda one: one[1])
-    return xi, given.frame.T @ u, top
+def rounded_coefficients(columns: Sequence[Vector], residual: Sequence[Fraction]) -> Vector:
+    """The coefficients of least squares, to many digits."""
+    return rounded(coefficients(columns, residual), COEFFICIENT_BITS)
+
+
+def ties_of_floats(data: Data, weights: dict[int, Weights], trained: Trained, frame: Floats) -> list[Tie]:
+    """The ties at the neurons of a float network; one that is truly above lambda is a neuron that is missing."""
+    found: list[Tie] = []
+    lam = float(data.lam)
+    for xi, u in zip(trained.xi, trained.V @ frame, strict=True):
+        sign = int(xi)
+        for tolerance in FACES:
+            try:
+                at = near_direction(data, weights[sign], u, tolerance)
+                height = value(weights[sign], at) / lam
+                if abs(height - 1.0) > SAME or float(unit(at) @ u) < (1.0 - 1e-6) * float(np.linalg.norm(u)):
+                    continue
+                own = ties_at(data, weights[sign], sign, at)
+            except Untied:
+                continue
+            found += _new(own, found)
+            break
+        else:
+            raise Untied("a neuron is not at the optimum of its face")
+    return found

@@ -1,0 +1,320 @@
+"""The optimum of a ReLU network, by whatever proves most in the time that there is.
+
+Three provers show that theta is dual feasible, xi theta.(Zu)_+ <= lambda |u| for all u:
+
+    the cover      where the data have few directions: an exact finish, or a proved gap that falls with time
+    the list       of patterns, where there is one (here: of networks with free terms on small data)
+    the leaders    with many features, or where a cover leaves a gap
+
+Each is given what was trained so far and answers with facts, or with the reason why there are none; the best bound
+counts. Whoever interrupts the work gets what has been proved so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from relu_cert.bags import EACH
+from relu_cert.clock import Until
+from relu_cert.cover.build import Exhausted
+from relu_cert.cover.complement import Neurons
+from relu_cert.cover.engine import Floats
+from relu_cert.cover.facts import add_free_set, add_optimal_set, covered_zero_facts, prove_lambda_max, trivial_bound
+from relu_cert.cover.limits import ENOUGH, MANY_FEATURES, Limits, Moment, Tell
+from relu_cert.cover.polish import polished
+from relu_cert.cover.prover import COARSE, SURELY, Prover, compiled, exact_fit, neurons_of, rounded_coefficients
+from relu_cert.cover.setting import Setting, setting_for_cover
+from relu_cert.cover.train import Task, Trained, largest, train
+from relu_cert.exact import Matrix, Vector, dot, norm_squared
+from relu_cert.free.listed import listed_dual
+from relu_cert.free.terms import coefficients, combined, outputs, weights_of
+from relu_cert.free.train import Task as FreeTask
+from relu_cert.free.train import task_of
+from relu_cert.interrupt import INTERRUPTED, interrupted
+from relu_cert.problem.loss import LOGISTIC, SQUARES
+from relu_cert.problem.problem import Problem
+from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal, Unknown
+from relu_cert.prove.value import facts_of, norm_upper
+from relu_cert.solve.threads import one_thread
+
+DEFAULT_SECONDS = 60.0
+LAMBDA_MAX_SECONDS = 20.0
+EASY, HARD, HARDEST = 6, 9, 10  # ranks up to which the cover may take most of the time; from which on less; and little
+LISTED = 7  # directions: where there are more, a list is faster by far than a cover
+NORM_BITS = 300
+LEADERS = 0.2  # of the time, at least, even where the cover took more than its share
+FINEST = 1e-6  # a gap that the leaders may be asked for: where a finer one is wanted they end with COARSE
+GOOD = Fraction(1, 10**5)  # a relative gap of a cover that the leaders are not asked to better
+TRAINING = 0.35  # of the time, at most, for a network with many features
+DIGITS = 10**6
+BIASES = "with free biases and so many features a list of patterns proves the optimal value and the fit only"
+IN_BAGS = "the leaders do not know of bags, and no cover ended in time"
+NO_BOUND = "no bound was found in the time that there is"
+LIMIT = "the limit of time or nodes was reached"
+LambdaChooser = Callable[[LambdaMax], Fraction]
+Prove = Callable[["Question", Neurons | None], "Attempt"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """The problem at lambda, in floats in the coordinates of the frame; the gap that is asked for, and until when."""
+
+    problem: Problem
+    lam: Fraction
+    top: LambdaMax
+    columns: tuple[Vector, ...]
+    task: Task
+    frame: Floats
+    gap: Fraction
+    limits: Limits
+    seconds: float
+    until: Until
+    tell: Tell
+
+    @property
+    def listed(self) -> bool:
+        """Whether the patterns are listed."""
+        return self.problem.relu.all is not None
+
+    def facts(self, neurons: Neurons, dual: Dual, reason: str = "") -> Facts:
+        """The facts of a network and a dual point."""
+        point = exact_point(self.problem, self.columns, neurons, self.task)
+        return facts_of(self.problem, self.lam, self.top, point, dual, self.gap, reason)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What a prover has proved, why no more, and the network, if one was trained."""
+
+    facts: Facts | None
+    reason: str
+    neurons: Neurons | None = None
+
+
+def optimum_of_network(problem: Problem, choice: LambdaChooser, gap: Fraction, limits: Limits, tell: Tell) -> Facts:
+    """The facts about the optimum."""
+    given = setting_for_cover(problem)
+    if given is not None:
+        compiled()  # before the clock runs
+    limits = replace(limits, seconds=DEFAULT_SECONDS if limits.seconds is None else limits.seconds)
+    until = limits.until
+    frame, columns, task = _in_floats(problem, given)
+    top = _lambda_max(problem, given, columns, task, frame, limits)
+    lam = choice(top if top.least is None else replace(top, squared=top.least))
+    if not top.exact:  # nothing is claimed of lambda >= lambda_max without a proof of it
+        top = replace(top, squared=max(top.squared, 2 * lam * lam))
+    elif given is not None and lam * lam >= top.squared:
+        return covered_zero_facts(given, lam, top, gap)
+    task = replace(task, lam=float(lam))
+    seconds = limits.seconds or DEFAULT_SECONDS
+    return _best(Question(problem, lam, top, columns, task, frame, gap, limits, seconds, until, tell), given)
+
+
+def _in_floats(problem: Problem, given: Setting | None) -> tuple[Floats, tuple[Vector, ...], Task]:
+    """The frame in which the network is trained, the free columns and the task (lambda is set later)."""
+    if given is not None:
+        return given.frame, given.columns, given.task
+    network, columns = problem.relu, outputs(problem)
+    frame = np.eye(len(network.Z[0])) if "biases" in problem.free else _row_space(network.Z)
+    N, q = network.integers
+    Z = np.array([[x / q for x in z] for z in N]) @ frame.T
+    return frame, columns, task_of(problem, columns, Z, 1.0)
+
+
+def _best(question: Question, given: Setting | None) -> Facts:
+    """The best of what the provers show, one after the other, until it is enough."""
+    found: list[Facts] = []
+    reason, neurons = "", None
+    for prove in _provers(question, given):
+        attempt = prove(question, neurons)
+        neurons = attempt.neurons if attempt.neurons is not None else neurons
+        reason = reason or attempt.reason
+        if attempt.facts is not None:
+            found.append(attempt.facts)
+            if interrupted() or _enough(question, attempt):
+                break
+    if not found:
+        raise Exhausted(reason)
+    best = max(found, key=lambda facts: (facts.known, facts.value.lower))
+    if best.known:
+        return best
+    return replace(best, optimal_set=Unknown(INTERRUPTED if interrupted() else reason or best.unsettled))
+
+
+def _provers(question: Question, given: Setting | None) -> Sequence[Prove]:
+    """What is tried, in order. The list goes first where it proves all that is proved of such a loss, the leaders where
+    they are faster because a wide gap will do."""
+    if given is None:
+        return (by_list,) if question.listed else (by_leaders,)
+    by_cover, rank = partial(prove_by_cover, given), len(given.data.basis)
+    if question.listed:
+        if rank > LISTED:
+            return (by_list,)
+        return (by_list, by_cover) if question.problem.loss is LOGISTIC else (by_cover, by_list)
+    return (leaders_first, by_cover) if rank > EASY and question.gap > FINEST else (by_cover, by_leaders)
+
+
+def _enough(question: Question, attempt: Attempt) -> bool:
+    """Whether no other prover is asked."""
+    facts, problem = attempt.facts, question.problem
+    if facts is None or facts.known:
+        return facts is not None
+    if question.listed:  # of such problems the list can prove the value alone
+        return (problem.loss is LOGISTIC or "biases" in problem.free) and facts.value.reached
+    return not attempt.reason or facts.value.reached or facts.value.relative_gap < GOOD
+
+
+def share_of_cover(rank: int) -> float:
+    """How much of the time a cover may take; the leaders need the rest."""
+    return 0.75 if rank <= EASY else 0.5 if rank < HARD else 0.3 if rank < HARDEST else 0.1
+
+
+def prove_by_cover(given: Setting, question: Question, neurons: Neurons | None) -> Attempt:
+    """A cover, with the optimal set where its finish is exact."""
+    rank, until = len(given.data.basis), question.until
+    limits = replace(question.limits, seconds=max(share_of_cover(rank) * until.left, 1.0))
+    prover = Prover(given, question.lam, limits, question.tell)
+    if rank >= HARD and limits.state is None:
+        prover.prepare(until.within(TRAINING * until.left))
+    try:
+        found = prover.run(enough=0.0 if question.listed else float(question.gap))
+    except Exhausted as why:
+        trained = None if prover.trained is None else neurons_of(prover.trained, given.frame)
+        return Attempt(None, str(why) or LIMIT, trained)
+    facts = question.facts(found.neurons, Dual(found.theta, found.cover), found.reason)
+    if question.problem.loss is SQUARES and not found.reason:
+        facts = add_free_set(facts) if question.columns else add_optimal_set(prover, facts, found)
+    return Attempt(facts, found.reason or facts.unsettled * bool(question.listed), found.neurons)
+
+
+def by_list(question: Question, neurons: Neurons | None) -> Attempt:
+    """The list of patterns: multipliers for all its pieces."""
+    problem, until = question.problem, question.until
+    late = until.within(TRAINING * until.left)
+    own = neurons_of(polished(question.task, _train(question, late)), question.frame)
+    theta = problem.loss.theta(problem.y, exact_point(problem, question.columns, own, question.task).fit)
+    dual = listed_dual(problem, problem.relu, [float(x) for x in theta], question.lam)
+    if not problem.loss.allows(problem.y, dual.theta):  # free terms alone divide the labels: p* = 0
+        dual = listed_dual(problem, problem.relu, [0.0] * problem.n, question.lam)
+    biases = "biases" in problem.free
+    facts = question.facts(own, dual, BIASES if biases else "")
+    if problem.loss is SQUARES and not biases:
+        facts = add_free_set(facts)
+    return Attempt(facts, facts.unsettled, own)
+
+
+def by_leaders(question: Question, neurons: Neurons | None) -> Attempt:
+    """The leaders' bound, for the network that was trained, in the time that is left."""
+    from relu_cert.leaders.find import Neuron, find_leaders
+
+    problem, until = question.problem, question.until
+    if problem.relu.bags is not EACH:
+        return Attempt(None, IN_BAGS, neurons)
+    if neurons is None:
+        late = until.within(TRAINING * until.left)
+        neurons = ()
+        if len(question.frame):
+            neurons = neurons_of(_train(question, late, thorough=True), question.frame)
+    many = len(neurons)
+    found = find_leaders(
+        problem.relu.Z,
+        problem.y,
+        question.lam,
+        [Neuron(xi, w) for xi, w in neurons],
+        max(until.left, LEADERS * question.seconds, 5.0),
+        logistic=problem.loss is LOGISTIC,
+        outputs=question.columns,
+        biases="biases" in problem.free,
+        good=SURELY * float(question.gap) if question.gap > FINEST else COARSE,
+        tell=lambda one: question.tell(Moment("leaders", many, bound=float(one.lower))),
+    )
+    if found is None:
+        return Attempt(None, NO_BOUND, neurons)
+    return Attempt(question.facts(neurons, Dual(found.theta, found), MANY_FEATURES), MANY_FEATURES, neurons)
+
+
+def leaders_first(question: Question, neurons: Neurons | None) -> Attempt:
+    """The leaders in half of the time; where they reach the gap that is asked for, nothing else is looked at."""
+    until = question.until.within(question.until.left - question.seconds / 2)
+    attempt = by_leaders(replace(question, until=until), neurons)
+    if attempt.facts is None or not attempt.facts.value.reached:
+        return replace(attempt, reason="", neurons=None)
+    return replace(attempt, reason=ENOUGH)
+
+
+def _train(question: Question, late: Until, *, thorough: bool = False) -> Trained:
+    def tell(neurons: int, objective: float) -> None:
+        question.tell(Moment("train", neurons, objective))
+
+    with one_thread():
+        return train(question.task, told=tell, stop=lambda: interrupted() or late.over, thorough=thorough)
+
+
+def exact_point(problem: Problem, columns: tuple[Vector, ...], neurons: Neurons, task: Task | None = None) -> Primal:
+    """The neurons with bounds of their norms and their fit, in integers as long as it goes; with the best coefficients
+    of the free columns, to many digits (as good as floats can be for the logistic loss)."""
+    fit, patterns = exact_fit(problem.relu, neurons)
+    norms = (norm_upper(weights_of(problem.free, w), NORM_BITS) for _, w in neurons)
+    found = tuple(
+        ExactNeuron(sign=xi, pattern=pattern, w=w, norm=norm)
+        for (xi, w), pattern, norm in zip(neurons, patterns, norms, strict=True)
+    )
+    if not columns:
+        return Primal(found, fit)
+    rest = tuple(a - b for a, b in zip(problem.y, fit, strict=True))
+    if isinstance(task, FreeTask) and problem.loss is LOGISTIC:
+        best = task.Q @ task.coefficients(np.array([float(x) for x in fit]))
+        rest = tuple(Fraction(float(x)) for x in best)
+    c = rounded_coefficients(columns, rest)
+    fit = tuple(a + b for a, b in zip(fit, combined(columns, c, problem.n), strict=True))
+    return Primal(found, fit, c)
+
+
+def _lambda_max(
+    problem: Problem, given: Setting | None, columns: tuple[Vector, ...], task: Task, frame: Floats, limits: Limits
+) -> LambdaMax:
+    """lambda_max by a cover, where there can be one; else a direction at which zero, or the free terms alone, fail
+    below some lambda, which is known exactly (or, with free terms and the logistic loss, as well as floats tell:
+    nothing is claimed of it)."""
+    if given is not None and not problem.free:
+        seconds = min(limits.seconds or DEFAULT_SECONDS, LAMBDA_MAX_SECONDS)
+        return prove_lambda_max(given, replace(limits, seconds=seconds))
+    theta = _pull(problem, columns, task)
+    bound = Fraction(0) if problem.free else trivial_bound(problem.relu, theta)
+    if not len(frame):
+        return LambdaMax(bound, None, Attained(), Fraction(0))
+    with one_thread():
+        _, xi, at = largest(task, np.random.default_rng(0))
+    u = frame.T @ at
+    row = tuple(Fraction(round(float(x) / float(np.abs(u).max()) * DIGITS)) for x in u)
+    least = _reached(problem, theta, xi, row)
+    return LambdaMax(max(bound, least), None, Attained(xi, u=row), least)
+
+
+def _pull(problem: Problem, columns: tuple[Vector, ...], task: Task) -> Vector:
+    """theta of the network without neurons."""
+    if not columns:
+        return problem.loss.pull(problem.y)
+    if problem.loss is SQUARES:
+        rest = combined(columns, coefficients(columns, problem.y), problem.n)
+        return tuple(a - b for a, b in zip(problem.y, rest, strict=True))
+    return tuple(Fraction(float(x)) for x in task.loss(np.zeros(problem.n))[1])
+
+
+def _reached(problem: Problem, theta: Vector, xi: int, u: Vector) -> Fraction:
+    """(xi t.(Zu)_+)^2 / |u|^2, t = P'theta"""
+    heights = [max(dot(z, u), Fraction(0)) for z in problem.relu.Z]
+    size, t = norm_squared(weights_of(problem.free, u)), problem.relu.bags.spread(theta)
+    return max(xi * dot(t, heights), Fraction(0)) ** 2 / size if size else Fraction(0)
+
+
+def _row_space(Z: Matrix) -> Floats:
+    """Orthonormal rows that span the rows of Z, in floats."""
+    A = np.array([[float(x) for x in z] for z in Z])
+    _, s, axes = np.linalg.svd(A, full_matrices=False)
+    return np.ascontiguousarray(axes[s > 1e-10 * max(float(s.max(initial=0.0)), 1e-300)])
