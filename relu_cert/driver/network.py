@@ -29,7 +29,7 @@ from relu_cert.cover.limits import ENOUGH, MANY_FEATURES, Limits, Moment, Tell
 from relu_cert.cover.polish import polished
 from relu_cert.cover.prover import COARSE, SURELY, Prover, compiled, exact_fit, neurons_of, rounded_coefficients
 from relu_cert.cover.setting import Setting, setting_for_cover
-from relu_cert.cover.train import Task, Trained, largest, train
+from relu_cert.cover.train import Task, largest, train
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.free.listed import listed_dual
 from relu_cert.free.terms import coefficients, combined, outputs, weights_of
@@ -196,7 +196,7 @@ def by_list(question: Question, neurons: Neurons | None) -> Attempt:
     """The list of patterns: multipliers for all its pieces."""
     problem, until = question.problem, question.until
     late = until.within(TRAINING * until.left)
-    own = neurons_of(polished(question.task, _train(question, late)), question.frame)
+    own = _trained(question, late, thorough=False)
     theta = problem.loss.theta(problem.y, exact_point(problem, question.columns, own, question.task).fit)
     dual = listed_dual(problem, problem.relu, [float(x) for x in theta], question.lam)
     if not problem.loss.allows(problem.y, dual.theta):  # free terms alone divide the labels: p* = 0
@@ -217,9 +217,7 @@ def by_leaders(question: Question, neurons: Neurons | None) -> Attempt:
         return Attempt(None, IN_BAGS, neurons)
     if neurons is None:
         late = until.within(TRAINING * until.left)
-        neurons = ()
-        if len(question.frame):
-            neurons = neurons_of(_train(question, late, thorough=True), question.frame)
+        neurons = _trained(question, late, thorough=True)
     many = len(neurons)
     found = find_leaders(
         problem.relu.Z,
@@ -247,12 +245,17 @@ def leaders_first(question: Question, neurons: Neurons | None) -> Attempt:
     return replace(attempt, reason=ENOUGH)
 
 
-def _train(question: Question, late: Until, *, thorough: bool = False) -> Trained:
+def _trained(question: Question, late: Until, *, thorough: bool) -> Neurons:
+    """A float network, exactly as it is; polished where training is not thorough, because neurons are few there."""
+    if not len(question.frame):  # zeros only
+        return ()
+
     def tell(neurons: int, objective: float) -> None:
         question.tell(Moment("train", neurons, objective))
 
     with one_thread():
-        return train(question.task, told=tell, stop=lambda: interrupted() or late.over, thorough=thorough)
+        found = train(question.task, told=tell, stop=lambda: interrupted() or late.over, thorough=thorough)
+        return neurons_of(found if thorough else polished(question.task, found), question.frame)
 
 
 def exact_point(problem: Problem, columns: tuple[Vector, ...], neurons: Neurons, task: Task | None = None) -> Primal:

@@ -9,11 +9,11 @@ from itertools import product
 import numpy as np
 import pytest
 from flint import fmpq_mat
-from relu_cert.cover.unlisted import optimum_without_list
 
 from relu_cert.bags import EACH, Bags
 from relu_cert.cover.limits import Limits, Moment
 from relu_cert.cover.lines import doubtful, lines_of, weights_of
+from relu_cert.driver.network import optimum_of_network
 from relu_cert.exact import Matrix, Vector, dot, matrix, norm_squared, vector
 from relu_cert.problem import unlisted_relu
 from relu_cert.prove.classes import Ball, class_map, is_stable
@@ -63,7 +63,7 @@ def solved(Z: Matrix, y: Vector, bags: Bags, lam: Fraction) -> Facts:
         pass
 
     problem = unlisted_relu(Z, y, bags)
-    return optimum_without_list(problem, lambda top: lam, Fraction(1, 10**9), Limits(seconds=60), silent)
+    return optimum_of_network(problem, lambda top: lam, Fraction(1, 10**9), Limits(seconds=60), silent)
 
 
 def objective(facts: Facts, P: Matrix) -> tuple[Vector, Fraction]:
