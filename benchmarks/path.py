@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from relu_cert.asked import in_python, path_ends
 from relu_cert.checker import accepted
 from relu_cert.data import read_csv
 from relu_cert.path.build import solved
@@ -74,7 +75,7 @@ def measured(case: Case, folder: Path) -> Row:
     start = time.process_time()
     data, stages = read_csv(path, bias=case.bias), Progress(quiet=True)
     problem = network_problem(data, "relu", stages, DEFAULT_MAX_PATTERNS, listed=False)
-    report = follow(problem, data.source, (case.least, Fraction(1)), stages)
+    report = follow(problem, data.source, path_ends(case.least, 1, in_python), stages)
     accepted(report.certificate_text, path.read_bytes())
     proof = time.process_time() - start
     floats = prepared(problem)

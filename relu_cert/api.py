@@ -18,7 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from relu_cert.asked import Number, in_python, lambda_choice, limits, positive, ratios, request, variant
+from relu_cert.asked import Number, in_python, lambda_choice, limits, path_ends, positive, request, variant
 from relu_cert.cover.limits import Limits
 from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number
 from relu_cert.data.dataset import Dataset
@@ -114,8 +114,8 @@ def certify(
     Numbers are exact. A float is the binary64 number it holds, so that 0.1 is not one tenth; "0.1", "1/10" and
     Fraction(1, 10) are. Arrays, lists of lists and data frames are taken.
 
-    `lam`           lambda itself; or else
-    `lambda_ratio`  its ratio to lambda_max, the least lambda with the zero network (1/10 if neither is given)
+    `lam`           lambda itself, or as a text "0.1max" a part of lambda_max, the least lambda with the zero network
+    `lambda_ratio`  the same part as a number (1/10 if neither is given)
     `model`         "relu" or "gated"
     `bias`          append a column of ones to Z
     `conv`          Z is n signals or images (n x l, n x c x l, n x c x h x w), and neurons are filters that slide over
@@ -124,7 +124,7 @@ def certify(
                     tables, the sets
     `pool`          "mean" (by default) or "sum": how the outputs at windows, or rows of a set, are pooled
     `gap`           the relative duality gap that the claim "optimal" asks for
-    `interval`      (lo, hi): also prove the path for lo <= lambda <= hi (the claim "continuous")
+    `interval`      (lo, hi), as `lam`: also prove the path for lo <= lambda <= hi (the claim "continuous")
     `noise`         the noise of the targets: derivatives with SURE (the claim "sensitivity")
     `claims`        the claims to decide; all by default
     `names`         names of the features (those of a data frame, or x0, x1, ...), `target` the name of y
@@ -386,7 +386,8 @@ def path(
     verify: bool = True,
     progress: bool = False,
 ) -> CertifiedPath:
-    """Prove the optimal network unique as lambda goes from `low` to `high`, parts of lambda_max, piece by piece.
+    """Prove the optimal network unique as lambda goes from `low` to `high`, piece by piece: parts of lambda_max, or as
+    texts "0.1max" and "2abs", which is lambda itself.
 
     >>> found = path([[1], [2], [-1]], [1, 3, 2], low="1/10")
     >>> found.headline
@@ -398,7 +399,7 @@ value of lambda or more; proved.'
     data, raw = dataset_from_arrays(Z, y, bias=bias, names=names, target=target)
     with Progress(quiet=not progress) as stages:
         problem = network_problem(data, model, stages, max_patterns, listed=False)
-        report = follow(problem, data.source, ratios(low, high, in_python), stages, data, enclose=breakpoints)
+        report = follow(problem, data.source, path_ends(low, high, in_python), stages, data, enclose=breakpoints)
         return _rechecked(CertifiedPath(report, raw), verify, stages)
 
 
@@ -422,7 +423,7 @@ def group_lasso_path(
     """
     given = lasso(X, groups, y, K=K)
     with Progress(quiet=not progress) as stages:
-        report = follow(given.plain, given.source(), ratios(low, high, in_python), stages, enclose=breakpoints)
+        report = follow(given.plain, given.source(), path_ends(low, high, in_python), stages, enclose=breakpoints)
         return _rechecked(CertifiedPath(report, given.raw), verify, stages)
 
 

@@ -48,12 +48,22 @@ def positive(x: Number, what: str) -> Fraction:
     return number
 
 
+def scaled(x: Number, what: str, *, part: bool = False) -> LambdaChoice:
+    """A lambda: 0.1max is a part of lambda_max, 0.1abs is lambda itself; a plain number is what `part` says."""
+    text = str(x).strip() if isinstance(x, str) else ""
+    for ending, of_max in (("max", True), ("abs", False)):
+        if text.endswith(ending):
+            x, part = text.removesuffix(ending).strip() or 1, of_max
+    number = positive(x, what)
+    return LambdaChoice(ratio=number) if part else LambdaChoice(value=number)
+
+
 def lambda_choice(lam: Number | None, ratio: Number | None, say: Say) -> LambdaChoice:
     """lambda itself, or its ratio to lambda_max."""
     if lam is not None and ratio is not None:
         raise UsageError(f"give {say('lam')} or {say('lambda_ratio')}, not both.")
     if lam is not None:
-        return LambdaChoice(value=positive(lam, say("lam")))
+        return scaled(lam, say("lam"))
     return LambdaChoice(ratio=None if ratio is None else positive(ratio, say("lambda_ratio")))
 
 
@@ -76,18 +86,23 @@ def request(
 def _interval(ends: Sequence[Number], what: str) -> IntervalChoice:
     if isinstance(ends, str) or len(ends) != 2:
         raise UsageError(f"{what} takes two numbers, lo and hi, such as 1/20 and 1/5; not {ends!r}.")
-    lo, hi = (positive(end, f"an end of {what}") for end in ends)
-    if lo >= hi:
-        raise UsageError(f"{what} needs lo < hi, not {lo} and {hi}.")
+    lo, hi = (scaled(end, f"an end of {what}") for end in ends)
+    _require_order(lo, hi, f"{what} needs lo < hi, not {ends[0]} and {ends[1]}.")
     return IntervalChoice(lo, hi)
 
 
-def ratios(low: Number, high: Number, say: Say) -> tuple[Fraction, Fraction]:
-    """The ends of a path, as parts of lambda_max."""
-    lo, hi = positive(low, say("low")), positive(high, say("high"))
-    if lo >= hi:
-        raise UsageError(f"{say('low')} must be below {say('high')}; {low} is not below {high}.")
-    return lo, hi
+def _require_order(lo: LambdaChoice, hi: LambdaChoice, message: str) -> None:
+    """UsageError where two ends on one scale are not in order; on two scales that is seen later."""
+    pairs = ((lo.value, hi.value), (lo.ratio, hi.ratio))
+    if any(a is not None and b is not None and a >= b for a, b in pairs):
+        raise UsageError(message)
+
+
+def path_ends(low: Number, high: Number, say: Say) -> IntervalChoice:
+    """The ends of a path; plain numbers are parts of lambda_max there."""
+    lo, hi = scaled(low, say("low"), part=True), scaled(high, say("high"), part=True)
+    _require_order(lo, hi, f"{say('low')} must be below {say('high')}; {low} is not below {high}.")
+    return IntervalChoice(lo, hi)
 
 
 def limits(

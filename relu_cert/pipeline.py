@@ -88,13 +88,16 @@ class LambdaChoice:
 class IntervalChoice:
     """lo <= lambda <= hi; by default from lambda / 2 to 2 lambda."""
 
-    lo: Fraction | None = None
-    hi: Fraction | None = None
+    lo: Fraction | LambdaChoice | None = None
+    hi: Fraction | LambdaChoice | None = None
 
-    def resolve(self, lam: Fraction) -> tuple[Fraction, Fraction]:
+    def resolve(self, lam: Fraction, largest: LambdaMax) -> tuple[Fraction, Fraction]:
         """The interval."""
-        lo = lam / 2 if self.lo is None else self.lo
-        return lo, 2 * lam if self.hi is None else self.hi
+        known = (x.resolve(largest) if isinstance(x, LambdaChoice) else x for x in (self.lo, self.hi))
+        lo, hi = (near if x is None else x for x, near in zip(known, (lam / 2, 2 * lam), strict=True))
+        if lo >= hi:
+            raise UsageError(f"an interval needs lo < hi, not {float(lo):.6g} and {float(hi):.6g}.")
+        return lo, hi
 
 
 @dataclass(frozen=True)
@@ -198,7 +201,7 @@ def find_facts(
             facts = _with_derivatives(facts, derivatives)
     if interval is not None:
         with stages.stage("path"):
-            facts = _with_path(facts, *interval.resolve(facts.lam), stages)
+            facts = _with_path(facts, *interval.resolve(facts.lam, facts.lambda_max), stages)
     if problem.kind == "relu" or (problem.kind == "cgl" and not position):
         return facts
     with stages.stage("general position"):

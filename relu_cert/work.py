@@ -35,6 +35,7 @@ from relu_cert.pipeline import (
     DEFAULT_GAP,
     DEFAULT_MAX_PATTERNS,
     NO_LIMITS,
+    IntervalChoice,
     LambdaChoice,
     Stages,
     find_facts,
@@ -64,7 +65,7 @@ ACTIVE = 1e-9  # of the largest weight: what counts as a neuron in the table of 
 def follow(
     problem: Problem,
     source: Source,
-    ratios: tuple[Fraction, Fraction],
+    ends: IntervalChoice,
     stages: Stages,
     data: Dataset | None = None,
     *,
@@ -72,7 +73,7 @@ def follow(
     target: Path | None = None,
     drafted: Callable[[Sequence[Drafted]], None] | None = None,
 ) -> PathReport:
-    """The path between two parts of lambda_max; without `enclose` no breakpoints are enclosed. `drafted` is told what
+    """The path between two ends; without `enclose` no breakpoints are enclosed. `drafted` is told what
     floats say, before the proof."""
     if data is not None:
         data.require_single_rows("path")
@@ -84,7 +85,7 @@ def follow(
             largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
         if not is_known(largest):
             raise UsageError("the path needs lambda_max, which could not be proved in time.")
-        lo, hi = (LambdaChoice(ratio=ratio).resolve(largest) for ratio in ratios)
+        lo, hi = ends.resolve(Fraction(1), largest)
     if drafted is not None:
         with stages.stage("draft"):
             drafted(tuple(draft(floats, lo, hi)))

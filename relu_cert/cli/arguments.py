@@ -17,7 +17,7 @@ ENDINGS = (".npz", ".json", ".safetensors", ".onnx", ".pt", ".pth")
 PENALTIES = ("paper", "scnn", "sklearn", "pytorch", "pytorch-sum")
 STRATEGIES = ("residual", "magnitude", "gradient", "random")
 CERTIFICATE = "where to write the certificate (default: {} in this folder)"
-LAMBDA = "the regularisation, a rational: 1/10, 0.1, 1e-1"
+LAMBDA = "the regularisation: 1/10 or 0.1 is lambda itself, 0.1max a part of lambda_max"
 
 
 class Parser(argparse.ArgumentParser):
@@ -91,7 +91,8 @@ def _check(commands: Any) -> None:
     problem.add_argument(
         "--interval",
         metavar="LO,HI",
-        help="also prove the path for LO <= lambda <= HI, rationals (--claims continuous: from lambda/2 to 2 lambda)",
+        help="also prove the path for LO <= lambda <= HI: 1/2,2 or 0.1max,0.2max (--claims continuous: from lambda/2 "
+        "to 2 lambda)",
     )
     problem.add_argument("--noise", metavar="SIGMA", help="the noise of the targets: sensitivity with SURE")
     problem.add_argument(
@@ -100,6 +101,7 @@ def _check(commands: Any) -> None:
     problem.add_argument(
         "--require", metavar="A,B", help="exit with 1 if one of these claims is REFUTED, with 2 if one is UNDECIDED"
     )
+    problem.add_argument("--all", action="store_true", help="list all minimal optimal networks, not just one of them")
     _free(problem)
     _time(command).add_argument(
         "--state",
@@ -128,13 +130,19 @@ def _path(commands: Any) -> None:
         "Prove the optimal network unique on an interval of lambdas, piece by piece, and enclose the breakpoints at "
         "which neurons enter or leave. What could not be proved is listed, and drawn, as a gap.",
         "--example line --html line.html",
-        "data.csv --from 1/10 --to 1 --csv curve.csv",
+        "data.csv --from 1/10max --to 1max --csv curve.csv",
     )
     _data(command, "a CSV file, plain or .gz, or - for standard input; or a group lasso as .json")
     problem = command.add_argument_group("problem")
     problem.add_argument("--model", choices=("relu", "gated"), help="ReLU (default) or gated ReLU")
-    problem.add_argument("--from", dest="low", metavar="R", default="1/100", help="part of lambda_max (default: 1/100)")
-    problem.add_argument("--to", dest="high", metavar="R", default="1", help="part of lambda_max (default: 1)")
+    problem.add_argument(
+        "--from",
+        dest="low",
+        metavar="R",
+        default="1/100",
+        help="a part of lambda_max as 1/100max (default), lambda itself as 2abs; a plain number is a part here",
+    )
+    problem.add_argument("--to", dest="high", metavar="R", default="1max", help="the same (default: 1max)")
     problem.add_argument(
         "--one-neuron",
         action="store_true",
@@ -303,7 +311,7 @@ def _explain(commands: Any) -> None:
 
 def _lambda(problem: Any) -> None:
     problem.add_argument("--lambda", dest="lam", metavar="L", help=LAMBDA)
-    problem.add_argument("--lambda-ratio", metavar="R", help="lambda as a part of lambda_max (default: 1/10)")
+    problem.add_argument("--lambda-ratio", metavar="R", help="the same as --lambda Rmax (default: 1/10)")
 
 
 def _data(command: argparse.ArgumentParser, what: str = "a CSV file, plain or .gz, or - for standard input") -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from relu_cert.asked import as_option, ratios
+from relu_cert.asked import as_option, path_ends
 from relu_cert.cli.emit import decide, told, write_certificate, write_file
 from relu_cert.cli.options import chosen_example, input_path, is_problem, model_of, read_data
 from relu_cert.errors import UsageError
@@ -26,13 +26,17 @@ def run(options: argparse.Namespace) -> int:
     example = chosen_example(options)
     if options.one_neuron:
         return _one_neuron(options, example)
-    between = ratios(options.low, options.high, as_option)
+    between = path_ends(options.low, options.high, as_option)
     if options.plot and Path(options.plot).suffix != ".svg":
         raise UsageError(f"--plot draws SVG; the file must end in .svg, not {Path(options.plot).name!r}.")
     path = input_path(options, example)
     target = _decided(options, path)
     data = None
     with Progress(quiet=options.quiet) as stages:
+        if any(str(end)[-3:] not in ("max", "abs") for end in (options.low, options.high)):
+            stages.note(
+                "--from and --to: plain numbers are parts of lambda_max; 1/10max says so, 2abs is lambda itself\n"
+            )
         if is_problem(path):
             problem, source = read_problem_json(path)
         else:

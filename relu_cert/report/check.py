@@ -18,7 +18,8 @@ from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Value
 from relu_cert.report.headline import of_check
-from relu_cert.report.optimal_set import optimal_set_json
+from relu_cert.report.optimal_set import minimal_networks, optimal_set_json
+from relu_cert.report.said import Sentence, proved
 from relu_cert.report.shown import Report, known, picked, plain
 from relu_cert.report.terminal import report, shortened, wrapped
 from relu_cert.report.text import (
@@ -38,6 +39,7 @@ from relu_cert.report.text import (
 FORMAT = "relu_cert report"
 VERSION = 1
 SHOWN_NEURONS = 12
+SHOWN_NETWORKS = 40
 ROUGH = Fraction(1, 10**6)  # relative gaps above this are told as what the network is above the best, in per cent
 SHOWN_GROUPS = 24
 
@@ -49,6 +51,7 @@ class CheckReport(Report):
     facts: Facts
     over_all: CheckReport | str = ""  # beside a network over some patterns: the same over all of them, or why not
     lasso: Lasso | None = None  # the group lasso as it was given, where that is not the plain problem
+    every: bool = False  # whether the text lists all minimal networks
 
     @property
     def headline(self) -> str:
@@ -103,6 +106,7 @@ class CheckReport(Report):
             self._head(),
             self.results,
             *(wrapped(line, 4) for line in self._network()),
+            *(wrapped(line, 4) for line in (self._every() if self.every else ())),
             "",
             *self.certificate_lines,
         )
@@ -196,6 +200,18 @@ class CheckReport(Report):
             f"distance     {shown}",
         ]
 
+    def _every(self) -> list[str]:
+        """All minimal optimal networks, one after the other, the narrowest first."""
+        found = minimal_networks(self.facts) if Sentence("", proved("optimal-set")).true(self.results) else []
+        if not found:
+            return ["", "the optimal networks are not listed" + ": terms are free" * bool(self.facts.problem.free)]
+        several = count(len(found), "minimal optimal network")
+        lines = ["", f"all {several}, the narrowest first; every other optimal one is a mixture of these"]
+        for i, one in enumerate(found[:SHOWN_NETWORKS]):
+            lines += [f"{i + 1}: width {len(one)}", *map(_shown, one)]
+        more = len(found) - SHOWN_NETWORKS
+        return [*lines, f"  ... and {more} more (all with --json)"] if more > 0 else lines
+
     def _network(self) -> list[str]:
         neurons = self.facts.primal.neurons
         if not neurons and not self.facts.problem.free:
@@ -204,10 +220,7 @@ class CheckReport(Report):
             return self._coefficients()
         everywhere = self.facts.problem.unlisted or self.facts.problem.listed
         only = "" if everywhere else ", over these patterns only"
-        shown = []
-        for neuron in neurons:
-            weight, direction = _split(neuron)
-            shown.append(f"  {'+' if neuron.sign > 0 else '-'} {decimal(weight, 8):<14} {entries(direction, 6)}")
+        shown = [*map(_shown, neurons)]
         lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * (direction . x)_+"]
         lines += shortened(shown, SHOWN_NEURONS)
         b2, skip = free_parts(self.facts.problem, self.facts.primal.free)
@@ -239,6 +252,12 @@ class CheckReport(Report):
 
 def _lasso(problem: Problem) -> str:
     return "group lasso" if all(block.K is None for block in problem.blocks) else "constrained group lasso"
+
+
+def _shown(neuron: ExactNeuron) -> str:
+    """A line for a neuron: sign, weight, direction."""
+    weight, direction = _split(neuron)
+    return f"  {'+' if neuron.sign > 0 else '-'} {decimal(weight, 8):<14} {entries(direction, 6)}"
 
 
 def _split(neuron: ExactNeuron) -> tuple[Fraction, tuple[Fraction, ...]]:

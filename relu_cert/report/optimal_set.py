@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.claims.optimal_set import Step, staircase
-from relu_cert.exact import Matrix, Vector, sqrt_upper
+from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_upper
 from relu_cert.prove.classes import class_map, frobenius_squared, size_squared
-from relu_cert.prove.facts import Exactly, ExactSet, Facts, NeuronClass, Tied, Unknown
+from relu_cert.prove.facts import Exactly, ExactNeuron, ExactSet, Facts, NeuronClass, Tied, Unknown
 from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.rationals import column, to_fraction, to_vector
 from relu_cert.report.shown import picked, plain
@@ -131,8 +131,28 @@ def optimal_set_view(facts: Facts) -> OptimalSetView | None:
     """What is proved about the set of all optimal networks; None where it is not listed."""
     if facts.polytope is None:
         return None
-    steps = tuple(staircase(facts.polytope)) if facts.problem.network is not None else None
+    joined = facts.problem.network is not None and facts.problem.plain  # where the claim `connected` is made
+    steps = tuple(staircase(facts.polytope)) if joined else None
     return OptimalSetView(facts.polytope, tuple(_neurons(facts)), steps)
+
+
+def minimal_networks(facts: Facts) -> list[tuple[ExactNeuron, ...]]:
+    """The vertices of the optimal set as networks, the narrowest first: every optimal network is a mixture of them.
+    Their numbers are exact where those of the set are, else within its radii. Empty where they are not listed."""
+    seen = optimal_set_view(facts)
+    if seen is None or facts.problem.free:  # with free terms each has its own, which are not listed
+        return []
+    found = []
+    for used, point in sorted(zip(seen.supports, seen.points, strict=True), key=lambda one: len(one[0])):
+        found.append(tuple(_scaled(seen.neurons[a], point[a]) for a in used))
+    return found
+
+
+def _scaled(one: TiedNeuron, alpha: Fraction) -> ExactNeuron:
+    """w = alpha v"""
+    w = tuple(alpha * x for x in one.v)
+    norm = sqrt_upper(norm_squared(w))
+    return ExactNeuron(sign=1 if one.sign > 0 else -1, pattern=one.pattern, block=one.block, w=w, norm=norm)
 
 
 def optimal_set_json(facts: Facts) -> dict[str, Any] | None:

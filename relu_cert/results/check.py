@@ -9,13 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
+from relu_cert.errors import UsageError
 from relu_cert.exact import Vector
 from relu_cert.network.fitted import FittedNetwork, fitted_network
 from relu_cert.network.objective import Interval
 from relu_cert.path.derivatives import Derivatives
-from relu_cert.prove.facts import Facts, Value
+from relu_cert.prove.facts import Facts, Primal, Value
 from relu_cert.report.check import CheckReport
-from relu_cert.report.optimal_set import OptimalSetView, optimal_set_view
+from relu_cert.report.optimal_set import OptimalSetView, minimal_networks, optimal_set_view
 from relu_cert.results.base import CertifiedResult
 
 
@@ -94,6 +95,23 @@ class Certified(CertifiedResult):
     def network(self) -> FittedNetwork:
         """The network that was found, to predict with; UsageError for a group lasso, which has `weights` only."""
         return fitted_network(self.facts, bias=self.report.source.bias)
+
+    def networks(self) -> tuple[FittedNetwork, ...]:
+        """All minimal optimal networks, the narrowest first; every optimal network is a mixture of their neurons. Their
+        weights are exact, or as near as `optimal_set` says. UsageError where they are not listed, or terms are free.
+
+        >>> from relu_cert import certify
+        >>> Z, y = [[3, 0], [-3, 0], [0, 4], [0, -4]], [10, 10, 17, 17]
+        >>> [(one.width, one.predict(Z).round(6).tolist()) for one in certify(Z, y, 5).networks()]
+        [(2, [9.0, 9.0, 16.0, 16.0]), (2, [9.0, 9.0, 16.0, 16.0])]
+        """
+        found = minimal_networks(self.facts)
+        if not found and not self.facts.zero:
+            why = "terms are free" if self.facts.problem.free else self.claims["optimal-set"].detail
+            raise UsageError(f"the optimal networks are not listed: {why}")
+        bias = self.report.source.bias
+        known = (fitted_network(replace(self.facts, primal=Primal(one, ())), bias=bias) for one in found or [()])
+        return tuple(known)
 
     @property
     def weights(self) -> Mapping[int, Vector]:

@@ -298,7 +298,7 @@ FUNCTIONS = {  # which of them have the options of a command
     "explore": ("explore",),
     "patterns": ("patterns",),
 }
-ANSWERED = {"--require", "--one-neuron", "--target"}  # by `claims` and a verdict, by `one_neuron`, by y itself
+ANSWERED = {"--require", "--one-neuron", "--target", "--all"}  # by `claims`, by `one_neuron`, by y, by `networks()`
 IDLE = {"solution": {"--bias", "--max-patterns"}}  # taken with all data, of no use here
 
 

@@ -128,7 +128,7 @@ def test_a_draft_comes_before_the_proof(
     Path("one.csv").write_text("x,y\n1,2\n-1,1\n2,3\n")
     assert main(["path", "one.csv", "--from", "1/4", "--json"]) == 0
     told = capsys.readouterr()
-    head, _, *rows, last = told.err.splitlines()
+    _, head, _, *rows, last = told.err.splitlines()
     assert head == "draft (floats, not proved)" and last == "the proof follows"
     drawn = [(float(lam), float(objective), int(width)) for lam, objective, width in map(str.split, rows)]
     lambdas, objectives, widths = zip(*drawn, strict=True)

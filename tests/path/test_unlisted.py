@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from relu_cert.asked import in_python, path_ends
 from relu_cert.data.dataset import Source
 from relu_cert.path import follow as follow_module
 from relu_cert.path.branch import Branch
@@ -49,7 +50,7 @@ def followed(name: str, listed: bool) -> PathReport:
     problem = relu(Z, y, enumerate_patterns(Z)) if listed else unlisted_relu(Z, y)
     source = Source("nowhere", "0" * 64, "csv", target=len(Z[0]))
     with Progress(quiet=True) as stages:
-        return follow(problem, source, (SIZES[name][2], F(1)), stages)
+        return follow(problem, source, path_ends(SIZES[name][2], 1, in_python), stages)
 
 
 def accepted(content: dict[str, Any]) -> bool:

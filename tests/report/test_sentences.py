@@ -33,7 +33,7 @@ FILES = {
 COMMANDS = (
     "check --example xor",
     "check --example twins",
-    "check --example cube",
+    "check --example cube --all",
     "check --example conjecture",
     "check --example conjecture-relu",
     "check --example gated-conjecture --model gated",
@@ -48,7 +48,7 @@ COMMANDS = (
     "check two.csv --patterns 3 --seed 2",
     "check two.csv --loss logistic",
     "check two.csv --l2 1/10",
-    "check two.csv --free output-bias",
+    "check two.csv --free output-bias --all",
     "check two.csv --free skip,output-bias",
     "check level.csv --free output-bias,biases --lambda 1/4",
     "check seven.csv --free output-bias,biases --lambda 2",
