@@ -156,7 +156,7 @@ def test_shares_of_lines() -> None:
 
 def test_leaves_name_ties_of_their_sign() -> None:
     """A neuron for a neuron's leaf, a face for a face's, that there is."""
-    neuron, ray = Tie(1, (1, 1), (1, 1), F(1)), face()
+    neuron, ray = Tie(1, (1, 1), (1, 1), F(1), (), 1), face()
 
     def check(ties: dict[int, Tie], code: int, number: int = 0, second: Row = (1, 1)) -> None:
         atoms = [(WEIGHT, b"\1\1")] if code == RAY else []
@@ -175,7 +175,7 @@ def test_leaves_name_ties_of_their_sign() -> None:
         with pytest.raises(Rejected, match="a neuron or face of this sign"):
             check(ties, code, number)
     with pytest.raises(Rejected, match="a cone inside the piece of neuron 0"):
-        check({0: Tie(1, (1, 1), (-1, 1), F(1))}, NEURON)
+        check({0: Tie(1, (1, 1), (-1, 1), F(1), (), 1)}, NEURON)
     with pytest.raises(Rejected, match="or proved by that face"):
         check({0: ray}, RAY, second=(-1, 1))
 
@@ -369,7 +369,7 @@ def test_stars_of_many_generators() -> None:
     walk.node, walk.d, walk.leaves, walk.ids = NODE, 12, Leaves(), {}
     cone = tuple(walk.number(tuple(int(i == j) for j in range(12))) for i in range(12))
     u = tuple(int(i in (1, 8, 11)) for i in range(12))
-    walk.ties = {3: Tie(1, u, (), F(0), (u,))}
+    walk.ties = {3: Tie(1, u, (), F(0), (), 1, (u,))}
     walk.reader = Reader(Node(tree([], data=[3, 0b10, 0b1001, 0]), None, "+"), 12)
     centre, places = walk.star(cone, STAR)
     assert walk.leaves.vertices[centre] == u and places == (1, 8, 11)
