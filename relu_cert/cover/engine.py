@@ -445,10 +445,8 @@ def in_piece(side, ties, stack, cur, a, d, D):  # type: ignore[no-untyped-def]
         split = False
         for s in range(stack.n_signs[cur]):
             row = stack.signs[cur, s]
-            if row >> 1 == k:
+            if row >> 1 == k and (1 if row & 1 else -1) == ties.side[a, k]:
                 split = True
-                if (1 if row & 1 else -1) != ties.side[a, k]:
-                    return False
         if split:
             continue
         for i in range(d):
