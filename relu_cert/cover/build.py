@@ -50,7 +50,6 @@ from relu_cert.cover.ties import SAME, Untied, engine_ties, ties_at, unit, value
 from relu_cert.exact import Vector
 
 THETA_BITS = 220
-DELTA = 4e-8
 DEPTH = 160
 CHUNK = 20_000
 TRIED = 3000  # nodes: while trees are so small together, other root cones are tried
@@ -147,13 +146,15 @@ def grow(
     else:
         tape = restored(task.rest, stack)
     while True:
-        code = walk(task.side, task.ties, stack, tape, CHUNK, DEPTH, DELTA, violation, task.ahead, aside, noted)
+        code = walk(
+            task.side, task.ties, stack, tape, CHUNK, DEPTH, task.side.delta, violation, task.ahead, aside, noted
+        )
         if code == FULL:
             tape = longer(tape)
         elif (
             code != GO_ON or stack.counts[NODES] > nodes or not go_on(int(stack.counts[NODES]), int(stack.counts[TOP]))
         ):
-            written = streams(tape, int(stack.counts[NODES]), int(stack.counts[LEAVES]))
+            written = streams(tape, int(stack.counts[NODES]), int(stack.counts[LEAVES]), len(task.side.P))
             return Done(code, written, task.side.frame.T @ stack.at, rest_of(stack, tape) if code == GO_ON else None)
 
 
@@ -176,10 +177,10 @@ def restored(rest: Rest, stack: Stack) -> Tape:
     return tape
 
 
-def streams(tape: Tape, nodes: int, leaves: int) -> Streams:
-    """What was written."""
+def streams(tape: Tape, nodes: int, leaves: int, lines: int) -> Streams:
+    """What was written; numbers of convex lines have two bytes, or four where there are more than 2^16."""
     c, m, x, r = (int(n) for n in tape.used)
-    rows = tape.rows[:r].astype("<u2").tobytes()
+    rows = tape.rows[:r].astype("<u2" if lines <= 1 << 16 else "<u4").tobytes()
     return Streams(
         tape.codes[:c].tobytes(), tape.multipliers[:m].tobytes(), tape.data[:x].tobytes(), rows, nodes, leaves
     )

@@ -39,7 +39,6 @@ MOST_BITS = 52
 FROM_ENDS = 0.25  # of an edge: splits stay so far from its ends
 OTHER_EDGES = 3  # tried beside the best one, where the walk looks ahead
 EVEN = 0.06  # of the largest coordinate of the point with the largest bound: so much counts for every generator
-CANCELS = 2e-3  # |sum t_i g_i|^2 below so much of (sum t_i |g_i|)^2: no direction
 ROOM = 4096  # bytes that one node may write at the most
 
 
@@ -48,7 +47,8 @@ class Side(NamedTuple):
 
     `lines` are the primitive rows of the convex lines, `normals` their directions in floats, `light` the concave rows
     in few bits (signs at atoms), `frame` the orthonormal rows that take integer vectors to coordinates. `bound` is what
-    |c| may be. `unseen` is 0, or the norm does not see the last coordinate: then projections see so much of it.
+    |c| may be, `delta` by how much leaves hold. `unseen` is 0, or the norm does not see the last coordinate: then
+    projections see so much of it.
     """
 
     P: Floats
@@ -60,6 +60,7 @@ class Side(NamedTuple):
     lengths: Floats
     frame: Floats
     bound: float
+    delta: float
     exact_bits: int
     unseen: float
 
@@ -114,7 +115,7 @@ class Tape(NamedTuple):
     codes: Bytes
     multipliers: Bytes
     data: Bytes
-    rows: NDArray[np.uint16]
+    rows: NDArray[np.uint32]
     used: Integers
 
 
@@ -154,7 +155,7 @@ def empty_tape(room: int = 1 << 16) -> Tape:
         np.zeros(room, np.uint8),
         np.zeros(room, np.uint8),
         np.zeros(8 * room + ROOM, np.uint8),
-        np.zeros(room, np.uint16),
+        np.zeros(room, np.uint32),
         np.zeros(4, np.int64),
     )
 
@@ -236,32 +237,32 @@ def quantised(t, d, q, tq, levels):  # type: ignore[no-untyped-def]
 
 
 @compile_
-def slack(M, b, W, t, d, bound):  # type: ignore[no-untyped-def]
-    """min_i bound c.g_i - (b_i - W_i) for c the unit vector along sum t_i g_i (c = 0 where t = 0); where the g_i nearly
-    cancel, their rounded directions say little about c, and this is -infinity."""
-    v = 0.0
-    total = 0.0
-    none = True
-    for i in range(d):
-        total += t[i] * np.sqrt(M[i, i])
-        if t[i] != 0.0:
-            none = False
-    s = 1e300
-    if none:
+def slack(g, size, U, b, W, t, d, D, v, bound, unseen):  # type: ignore[no-untyped-def]
+    """min_i c.g_i - (b_i - W_i) for the c of the turn t (integers), by the checker's own rule: `bound` long along
+    sum t_i U_i, shifted down to 29 bits; c = 0 where t = 0."""
+    longest = 0
+    for l in range(D):
+        x = 0
         for i in range(d):
-            s = min(s, W[i] - b[i])
-        return s
-    for i in range(d):
-        for j in range(d):
-            v += M[i, j] * t[j] * t[i]
-    if v < CANCELS * total * total:
-        return -np.inf
-    v = np.sqrt(max(v, 1e-300))
+            x += int(t[i]) * U[i, l]
+        v[l] = x
+        longest = max(longest, abs(x))
+    k = 0
+    while (longest >> k) >= (1 << 29):
+        k += 1
+    square = 0
+    for l in range(D):
+        v[l] >>= k
+        if unseen > 0.0 and l == D - 1:
+            v[l] = 0
+        square += v[l] * v[l]
+    length = np.floor(np.sqrt(float(square))) + 1.0
+    s = 1e300
     for i in range(d):
         c = 0.0
-        for j in range(d):
-            c += M[i, j] * t[j]
-        s = min(s, bound * c / v - (b[i] - W[i]))
+        for l in range(D):
+            c += float(v[l]) * float(g[i, l])
+        s = min(s, bound * (c / length) / size[i] - (b[i] - W[i]))
     return s
 
 
@@ -679,18 +680,21 @@ def seen_products(G, d, unseen, T, R):  # type: ignore[no-untyped-def]
 def strict_leaf(side, stack, tape, cur, T, M, b, best, room, delta):  # type: ignore[no-untyped-def]
     """Prove a cone strictly, and write the leaf; `best` is where the bound is largest, for branching. T are
     the products of the generators in the norm, M those in the norm with which projections are found."""
-    r, t, W, W2, dW, q, tq, shares, points, whole, AT, t2, A, x, free, index, p, Wq = room
+    r, t, W, W2, dW, q, tq, shares, points, whole, AT, t2, A, x, free, index, p, Wq, v = room
     d, D = side.frame.shape
     V = stack.VN[cur]
     rows = stack.IN[cur]
     n_N = stack.n_N[cur]
+    g = stack.g[cur]
+    size = stack.size[cur]
+    U = stack.unit[cur]
     bound = side.bound
     for i in range(d):
         t[i] = 1.0
         q[i] = 1
         best[i] = 1.0
-    atom(V, rows, n_N, d, D, q, stack.unit[cur], side.light, p, W)
-    if slack(T, b, W, t, d, bound) >= delta:
+    atom(V, rows, n_N, d, D, q, U, side.light, p, W)
+    if slack(g, size, U, b, W, t, d, D, v, bound, side.unseen) >= delta:
         tape.codes[tape.used[0]] = RULE
         tape.used[0] += 1
         return True
@@ -708,7 +712,7 @@ def strict_leaf(side, stack, tape, cur, T, M, b, best, room, delta):  # type: ig
             for i in range(d):
                 t[i] = 0.0
         quantised(t, d, q, tq, 255.0)
-        if slack(T, b, W, tq, d, bound) >= delta and weights(shares, count, whole):
+        if slack(g, size, U, b, W, tq, d, D, v, bound, side.unseen) >= delta and weights(shares, count, whole):
             for i in range(d):
                 s = 0.0
                 for a in range(count):
@@ -721,7 +725,7 @@ def strict_leaf(side, stack, tape, cur, T, M, b, best, room, delta):  # type: ig
             found = False
             for level in range(3):
                 quantised(t2, d, index, x, 3.0 if level == 0 else (15.0 if level == 1 else 255.0))
-                if slack(T, b, Wq, x, d, bound) >= delta:
+                if slack(g, size, U, b, Wq, x, d, D, v, bound, side.unseen) >= delta:
                     found = True
                     break
             if found:
@@ -742,16 +746,16 @@ def strict_leaf(side, stack, tape, cur, T, M, b, best, room, delta):  # type: ig
                 return True
         if square <= 1e-300:
             return False
-        size = 0.0
+        length = 0.0
         for i in range(d):
             for j in range(d):
-                size += tq[i] * tq[j] * T[i, j]
-        size = np.sqrt(size)
-        atom(V, rows, n_N, d, D, q, stack.unit[cur], side.light, p, W2)
+                length += tq[i] * tq[j] * T[i, j]
+        length = np.sqrt(length)
+        atom(V, rows, n_N, d, D, q, U, side.light, p, W2)
         value = 0.0
         for i in range(d):
             value += (b[i] - W2[i]) * tq[i]
-        value /= size
+        value /= length
         if value > highest:
             highest = value
             for i in range(d):
@@ -774,7 +778,7 @@ def strict_leaf(side, stack, tape, cur, T, M, b, best, room, delta):  # type: ig
             dW[i] = W2[i] - AT[away, i]
             slope += dW[i] * t[i]
             gain += (W2[i] - W[i]) * tq[i]
-        if gain <= 1e-13 * bound * size:
+        if gain <= 1e-13 * bound * length:
             return False
         high = shares[away]
         low = 0.0
@@ -1274,7 +1278,7 @@ def workspace(side):  # type: ignore[no-untyped-def]
     star = (r, t, W, W2, dW, q, tq, shares, points, whole, AT, np.empty(max(side.N.shape[0], 1)))
     strict = (
         r, t, W, W2, dW, q, tq, shares, points, whole, AT, np.empty(d), np.empty((d, d)), np.empty(d),
-        np.zeros(d, np.int64), np.zeros(d, np.int64), p, np.empty(d),
+        np.zeros(d, np.int64), np.zeros(d, np.int64), p, np.empty(d), np.zeros(D, np.int64),
     )  # fmt: skip
     off, along, tried = np.zeros((d, d)), np.zeros((d, 2)), np.zeros((d, d), np.bool_)
     f1, b, best, mix, found = np.empty(d), np.empty(d), np.empty(d), np.zeros(d), np.empty(d)

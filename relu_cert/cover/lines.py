@@ -24,6 +24,8 @@ from relu_cert.exact import Matrix, Vector, scaled_rows
 
 MOST_COARSE_BITS = 44
 UNSEEN = 1e-2  # how much of a bias the projections see, relative to the longest row
+LEAST_DELTA, MOST_DELTA = 1e-10, 4e-8  # leaves hold by so much, in floats: what these may be off
+TURN_BITS = 13  # the checker shortens what |c| may be to a multiple of 2^13
 LIGHT_BITS = 29  # of the concave rows in which signs at atoms are taken; points have 28, sums of up to 32 terms 62
 
 
@@ -243,7 +245,8 @@ def side_of(weights: Weights, rows: Coarse, frame: Floats, doubts: list[int]) ->
         light=light(rows.N),
         lengths=lengths,
         frame=np.ascontiguousarray(frame),
-        bound=rows.bound / one,
+        bound=(rows.bound >> TURN_BITS << TURN_BITS) / one,
+        delta=min(max(64.0 / one, LEAST_DELTA), MOST_DELTA),
         exact_bits=exact_bits,
         unseen=unseen,
     )

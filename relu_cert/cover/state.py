@@ -20,7 +20,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from relu_cert.clock import Until
-from relu_cert.cover.build import DELTA, DEPTH, Direction, Done, Exhausted, Pool, Rest, Task
+from relu_cert.cover.build import DEPTH, Direction, Done, Exhausted, Pool, Rest, Task
 from relu_cert.cover.engine import DONE, NODES, Stack, Tape
 from relu_cert.cover.evidence import Streams
 from relu_cert.cover.train import Trained
@@ -205,7 +205,7 @@ class Kept:
 
 def names_of(tasks: Sequence[Task], violation: float) -> list[str]:
     """Digests of all that the trees of these root cones, which are of one sign and theta, depend on."""
-    shared = sha256(repr((DELTA, DEPTH, violation, tasks[0].ahead)).encode())
+    shared = sha256(repr((DEPTH, violation, tasks[0].ahead)).encode())
     for part in (*tasks[0].side, *tasks[0].ties):
         shared.update(repr((np.shape(part), np.asarray(part).dtype.str)).encode())
         shared.update(np.ascontiguousarray(part).tobytes())

@@ -20,8 +20,8 @@ from verify.text import Node
 SHORT = 26  # bits of generators that go through 64-bit integers
 HALF = 31
 LIGHT_BITS, POINT_BITS, UNIT_BITS = 29, 28, 30
-MOST_COLUMNS, MOST_LINES = 16, 2**14
-BATCH = 2048
+MOST_COLUMNS, MOST_LINES = 16, 2**21
+BATCH, ENTRIES = 2048, 2**22  # leaves, and products with lines, that are worked on at a time
 
 
 def check_strict(leaves: Leaves, rows: Coarse, node: Node, biases: bool) -> None:
@@ -56,9 +56,10 @@ def check_strict(leaves: Leaves, rows: Coarse, node: Node, biases: bool) -> None
     node.require(good.all(), "a.g >= f1(g) at the generators of every strict leaf", bad)
 
 
-def batches(count: int) -> list[slice]:
-    """What is worked on at a time."""
-    return [slice(at, at + BATCH) for at in range(0, count, BATCH)]
+def batches(count: int, lines: int = 1) -> list[slice]:
+    """What is worked on at a time: parts of so many entries, each of which is multiplied with so many lines."""
+    size = max(1, min(BATCH, ENTRIES // max(lines, 1)))
+    return [slice(at, at + size) for at in range(0, count, size)]
 
 
 def unit(g: Row) -> list[int]:
@@ -83,7 +84,7 @@ def zonotope(leaves: Leaves, U: Integers, cones: Integers, N: Integers) -> Integ
     leaf = np.array(leaves.atom_leaf, dtype=np.int64)
     weight = np.array(leaves.atom_weight, dtype=np.int64)
     point = np.frombuffer(b"".join(leaves.atom_point), dtype=np.uint8).reshape(len(leaf), -1).astype(np.int64)
-    for part in batches(len(leaf)):
+    for part in batches(len(leaf), len(N)):
         p = shifted(((16 * point[part] + 1)[:, :, None] * U[cones[leaf[part]]]).sum(axis=1), POINT_BITS)
         on = (p @ light > 0).astype(np.int64)
         np.add.at(W, leaf[part], (on @ N) * weight[part, None])
@@ -116,7 +117,7 @@ def values(rows: Coarse, G: Integers) -> NDArray[np.object_]:
     """f1(g) of every vertex. The entries of all rows add up to less than 2^53, and |g| < 2^26 each."""
     found: list[int] = []
     P, c0 = halves(rows.P), np.array(rows.c0, dtype=object)
-    for part in batches(len(G)):
+    for part in batches(len(G), len(rows.P)):
         T = G[part].T
         high, low = (half @ T for half in P)
         carry, low = halves(low)

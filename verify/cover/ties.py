@@ -84,5 +84,5 @@ def check_special(
 def in_piece(leaf: Special, weights: Weights, side: Sequence[int], lines: Sequence[int]) -> bool:
     """Whether these lines have the given sides (0: any) on the whole leaf."""
     split = {weights.convex[k]: 1 if on else -1 for k, on in leaf.signs}
-    rest = [c for c in lines if side[c] and split.get(c) != side[c]]
+    rest = [c for c in lines if split.get(c) != side[c] and side[c]]
     return all(side[c] * dot(weights.lines.rows[c], g) >= 0 for g in leaf.cone for c in rest)

@@ -151,7 +151,7 @@ class Walk:
         """The parts of an inner node; the last one comes first."""
         cone, signs = part
         if code == SIGN:
-            row = int.from_bytes(self.reader.take("rows", 2), "little")
+            row = int.from_bytes(self.reader.take("rows", 2 if self.lines <= 2**16 else 4), "little")
             fresh = row < self.lines and all(row != other for other, _ in signs)
             self.node.require(fresh, "a convex line that was not split before", f"number {row}")
             return [(cone, (*signs, (row, side))) for side in (1, 0)]

@@ -112,11 +112,12 @@ def test_concave_lines_that_are_on() -> None:
         ([(1, 0), (-1, 1)], [(0, 0)], (-1, 0), True),
         ([(1, 0), (-1, 1)], [(0, 1)], (-1, 0), False),
         ([(1, 0), (-1, 1)], [(0, 1)], (0, 0), True),
+        ([(1, 0), (1, 1)], [(0, 0)], (1, 0), True),  # nothing but {0} is on the side of the split
         ([(1, 0), (-1, 1)], [], (0, 0), True),
     ],
 )
 def test_cones_inside_a_piece(cone: Any, signs: Any, side: Any, good: bool) -> None:
-    """At every generator, or by the split; 0 is any side."""
+    """At every generator, or by the split, whichever; 0 is any side."""
     assert in_piece(special(cone, signs), BENT, side, [0]) is good
 
 

@@ -255,7 +255,7 @@ def test_too_many_columns_are_declined() -> None:
     with pytest.raises(Declined, match="at most 16 columns"):
         check_strict(Leaves(), rows, NODE, False)
     lines = np.zeros((strict.MOST_LINES + 1, 1), dtype=np.int64)
-    with pytest.raises(Declined, match="16384 lines"):
+    with pytest.raises(Declined, match="2097152 lines"):
         check_strict(Leaves(), Coarse(lines, lines[:0], [0], 44, 1), NODE, False)
 
 
