@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from math import floor
+from time import perf_counter
 from typing import Protocol
 
 import numpy as np
@@ -51,7 +52,7 @@ from relu_cert.exact import Vector
 
 THETA_BITS = 220
 DEPTH = 160
-CHUNK = 20_000
+FIRST, CHUNK, OFTEN = 50, 20_000, 0.25  # nodes before the clock is looked at: at first, at most; about so many seconds
 TRIED = 3000  # nodes: while trees are so small together, other root cones are tried
 AHEAD = 8  # nodes: so far a walk looks ahead
 FEW_NODES, SOME_EDGES = 20_000, 4  # covers of so few nodes are built again, looking ahead, from so many dimensions on
@@ -138,17 +139,20 @@ def roots_of(basis: Sequence[Row], u: Floats, biases: bool) -> range:
 def grow(
     task: Task, nodes: int, violation: float, go_on: Callable[[int, int], bool] = lambda nodes, open: True
 ) -> Done:
-    """The tree of one root cone; `go_on(nodes, open cones)` is asked after every chunk."""
+    """The tree of one root cone; `go_on(nodes, open cones)` is asked after every chunk, a few times in a second."""
     stack, tape = empty_stack(task.side, DEPTH), empty_tape()
     aside, noted = empty_stack(task.side, task.ahead), empty_tape()
     if task.rest is None:
         start(task.side, stack, task.cone)
     else:
         tape = restored(task.rest, stack)
+    chunk = min(FIRST, CHUNK)
     while True:
+        begun = perf_counter()
         code = walk(
-            task.side, task.ties, stack, tape, CHUNK, DEPTH, task.side.delta, violation, task.ahead, aside, noted
+            task.side, task.ties, stack, tape, chunk, DEPTH, task.side.delta, violation, task.ahead, aside, noted
         )
+        chunk = max(1, min(int(chunk * min(OFTEN / max(perf_counter() - begun, 1e-9), 4.0)), CHUNK))
         if code == FULL:
             tape = longer(tape)
         elif (
@@ -239,7 +243,7 @@ class Here:
 
     def run(self, tasks: Sequence[Task], violation: float) -> Iterator[Done]:
         """Do the tasks."""
-        return (grow(task, TRIED, violation, lambda nodes, open: False) for task in tasks)
+        return (grow(task, TRIED, violation) for task in tasks)
 
 
 def rounded(residual: Sequence[Fraction], bits: int) -> Vector:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit
 
@@ -24,6 +26,7 @@ COARSE_SMOOTH = (1e-2, 1e-3, 1e-4)
 STARTS, MOST_STARTS, MOST_HEIGHTS = 200, 10**4, 4 * 10**7  # of local ascent; more, in bounds, where fewer find nothing
 MANY_ROWS, BLOCK = 4096, 256  # from so many rows on, heights are taken in blocks, which stay in the processor's memory,
 FEW_STARTS, HEIGHTS = 40, 500_000  # and there are fewer starts, so many heights of them at a time
+SAMPLE = 6000  # rows: where there are more, training begins with some of them
 CANDIDATES, MOST_CANDIDATES = 15, 40  # of a sign in a round; more where no cover will find what is missing
 ROUNDS, MOST_ROUNDS = 30, 200
 LITTLE = 1e-6  # a round with most starts that gains no more than this is the last
@@ -108,6 +111,18 @@ class Task:
     def project(self, A: Floats) -> Floats:
         """What the loss sees of columns of outputs: all of them."""
         return A
+
+    def sample(self, rng: np.random.Generator) -> Self | None:
+        """The same on some of the rows, with which training begins where rows are many: what they teach is nearly
+        right, and lambda is their part of it."""
+        n = len(self.Z)
+        if n <= SAMPLE or self.bags is not EACH:
+            return None
+        return self.on(np.sort(rng.permutation(n)[: max(SAMPLE // 2, n // 8)]))
+
+    def on(self, rows: NDArray[np.intp]) -> Self:
+        """The same on these rows alone."""
+        return replace(self, Z=self.Z[rows], y=self.y[rows], lam=self.lam * len(rows) / len(self.Z))
 
     def climb(self, t: Floats, U: Floats) -> tuple[Floats, Floats]:
         """Local maxima of t.P(Zu)_+ / |u| from every row of U, scaled to |u| = 1."""
@@ -429,6 +444,9 @@ def train(
     `thorough`: where no cover will find what is missing, there are more rounds, and more starts before the last one.
     """
     rng = np.random.default_rng(1)
+    if V is None and (part := task.sample(rng)) is not None:
+        begun = train(part, told=told, stop=stop)
+        V, xi = begun.V, begun.xi
     d = task.Z.shape[1]
     V = np.zeros((0, d)) if V is None else V
     xi = np.zeros(0) if xi is None else xi

@@ -9,9 +9,11 @@ ends, and its maximum is where a row is zero. With the logistic loss the best co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relu_cert.cover import train
 from relu_cert.cover.engine import Floats, Integers
@@ -36,6 +38,10 @@ class Task(train.Task):
             return super().loss(fit + self.Q @ self.coefficients(fit))
         r = self.project(self.y - fit)
         return 0.5 * float(r @ r), r
+
+    def on(self, rows: NDArray[np.intp]) -> Self:
+        """The same on these rows alone."""
+        return replace(super().on(rows), Q=orthonormal(self.Q[rows]))
 
     def coefficients(self, fit: Floats) -> Floats:
         """The coefficients of Q with the least logistic loss, by Newton's method."""

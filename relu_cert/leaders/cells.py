@@ -90,8 +90,8 @@ def make_cell(
     A = np.zeros((0, d)) if A is None else A
     L, N = np.flatnonzero(xi * theta > 0), np.flatnonzero(xi * theta <= 0)
     F = np.concatenate([Z[N], A])
-    cosine = _unit(Z[L]) @ _unit(F).T
     count = min(neighbours, len(F))
+    cosine = _unit(Z[L]) @ _unit(F).T if count else np.zeros((len(L), 0))
     near = np.argsort(-np.abs(cosine), axis=1, kind="stable")[:, :count]
     side = np.where(np.take_along_axis(cosine, near, 1) < 0, -1.0, 1.0)
     used = np.ones(near.shape, dtype=np.bool_)

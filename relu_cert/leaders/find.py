@@ -20,7 +20,7 @@ from relu_cert.clock import until
 from relu_cert.exact import Vector
 from relu_cert.interrupt import interrupted
 from relu_cert.leaders.bound import bound, free_weight
-from relu_cert.leaders.cells import Cell, Floats, inherited
+from relu_cert.leaders.cells import Cell, Floats, inherited, make_cell
 from relu_cert.leaders.centres import Centres, cells_of, finer
 from relu_cert.leaders.evidence import Leaders
 from relu_cert.leaders.interior import Proof, Rounds, descend, nothing
@@ -32,6 +32,8 @@ from relu_cert.solve.threads import one_thread
 
 NEIGHBOURS = 8
 MOST_CELLS = 64
+MOST_ROWS = 3000  # different ones: the relaxation has matrices of rows x rows, and where there are more, no neighbours
+MOST_APART = 2**13  # with free biases the checker compares all rows: that many
 MOST_INHERITED = 24  # neighbours of a leader that a stage takes from the one before
 HARDER = 1.25  # steps with more cells are harder
 MOST_DIRECTIONS = (20, 28, 36, 44, 54, 66, 80)  # tried if there are more; never more than the last
@@ -97,6 +99,8 @@ def find_leaders(
         data = prepare(Z, y, lam, neurons, logistic, outputs, biases)
         upper, theta = _network(data)
         best: Leaders | None = None
+        if len(data.rows) > MOST_ROWS:
+            return _at_once(data, theta)
         for proof, centres in _stages(data, theta, Rounds(upper, until(seconds), (1 - SURELY * good) * upper), cells):
             found = evidence(data.exact, data.loss, proof, centres)
             if found is not None and (best is None or found.lower > best.lower):
@@ -105,10 +109,16 @@ def find_leaders(
                     tell(found)
             if best is not None and upper - float(best.lower) < good * upper:
                 break
-        if best is None:
-            whole = Centres((), ())
-            best = evidence(data.exact, data.loss, plain(_cells(data, data.rows, theta, whole), data, theta), whole)
-        return best
+        return _at_once(data, theta) if best is None else best
+
+
+def _at_once(data: Data, theta: Floats) -> Leaders | None:
+    """The evidence of the network's theta without any neighbours: memory and time are those of reading the rows."""
+    if not data.norm.all() and len(data.rows) > MOST_APART:
+        return None
+    whole = Centres((), ())
+    cells = [make_cell(data.rows, theta, xi, 0, data.norm) for xi in (1, -1)]
+    return evidence(data.exact, data.loss, plain(cells, data, theta), whole)
 
 
 def prepare(

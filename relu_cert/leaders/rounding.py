@@ -249,13 +249,15 @@ def _triangles(kept: Kept, places: dict[int, int], fine: int) -> Triangles | Non
     )
 
 
-def _tied(triangles: Triangles | None, leaders: int) -> Objects:
-    """C with s'C s = -2 sum r (x s_i s_j + y s_j s_k + x y s_i s_k), s_0 = 1."""
-    C: Objects = np.zeros((leaders + 1, leaders + 1), dtype=object)
+def _tied(triangles: Triangles | None, tied: Sequence[int]) -> Objects:
+    """C with s'C s = -2 sum r (x s_i s_j + y s_j s_k + x y s_i s_k), s_0 = 1, for the leaders that are tied."""
+    C: Objects = np.zeros((len(tied) + 1, len(tied) + 1), dtype=object)
     if triangles is not None:
+        place = {0: 0} | {l: a for a, l in enumerate(tied, 1)}
         corners, signs = (np.array(x).reshape(-1, n) for x, n in ((triangles.corners, 3), (triangles.signs, 2)))
         for (i, j, k), (x, y), r in zip(corners.tolist(), signs.tolist(), triangles.weights, strict=True):
-            for a, b, sign in ((i, j, x), (j, k, y), (i, k, x * y)):
+            for one, other, sign in ((i, j, x), (j, k, y), (i, k, x * y)):
+                a, b = place[one], place[other]
                 C[a, b] -= r * sign
                 C[b, a] -= r * sign
     return C
@@ -337,11 +339,12 @@ def _prove(
     bits = EXTRA_BITS + max([x.bit_length() for x in c] + [length.bit_length() for _, _, length in bent], default=0)
     paid = sum(c) + (2 * sum(triangles.weights) if triangles is not None else 0)
     tied = [] if triangles is None else sorted({*triangles.corners} - {0})
-    C = _tied(triangles, len(c))[np.ix_([0, *tied], [0, *tied])]
+    C = _tied(triangles, tied)
     for a, l in enumerate(tied, 1):
         C[a, a] += c[l - 1]
     sides = [v[l - 1] for l in tied]
-    loose = [l for l in range(len(c)) if l + 1 not in {*tied}]
+    among = {*tied}
+    loose = [l for l in range(len(c)) if l + 1 not in among]
     scale = [-(-(1 << bits) // c[l]) for l in loose]
     scale += [-2 * q * isqrt((1 << 2 * bits) // length) for q, _, length in bent]
     vectors = [*(v[l] for l in loose), *(row for _, row, _ in bent)]
