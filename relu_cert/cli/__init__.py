@@ -1,8 +1,9 @@
 """The command line. Results go to stdout, progress and errors to stderr.
 
 Exit codes: 0 a report was made; 1 a required claim is REFUTED; 2 a required claim is UNDECIDED; 64 usage;
-65 data; 66 too many patterns; 70 a bug, or the checker rejected our own certificate; 74 the output cannot be written (a
-full disk); 130 interrupted; 141 nobody reads the output any more (a closed pipe: then no exit code speaks of a claim).
+65 data; 66 too many patterns; 70 a bug, or the checker rejected our own certificate; 71 no more memory; 74 the output
+cannot be written (a full disk); 130 interrupted; 141 nobody reads the output any more (a closed pipe: then no exit code
+speaks of a claim).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from importlib import import_module
 
 from relu_cert.cli.arguments import parser
 from relu_cert.errors import DataError, ReluCertError, TooManyPatterns, UsageError
+from relu_cert.memory import watched
 
 EXIT_USAGE, EXIT_DATA, EXIT_PATTERNS = 64, 65, 66
 EXIT_INTERNAL, EXIT_OUTPUT, EXIT_INTERRUPTED, EXIT_PIPE = 70, 74, 130, 141
@@ -51,7 +53,11 @@ def _run(arguments: Sequence[str] | None) -> int:
     """Run the command; what it printed is out when this ends, also the text of --help."""
     try:
         options = parser().parse_args(arguments)
-        code: int = import_module(options.module).run(options)
+        most = getattr(options, "max_memory", None)
+        if most is not None and not most > 0:
+            raise UsageError(f"--max-memory must be more than 0 gigabytes, not {most}.")
+        with watched(most):
+            code: int = import_module(options.module).run(options)
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else 0
     if sys.stdout is not None:

@@ -408,4 +408,10 @@ def _time(command: Any) -> Any:
     )
     group.add_argument("--jobs", type=int, default=1, metavar="J", help="processes that share the work (default: 1)")
     group.add_argument("--dask", metavar="ADDRESS", help="share the work among the workers of a dask cluster")
+    group.add_argument(
+        "--max-memory",
+        type=float,
+        metavar="GB",
+        help="end, with a sentence, where more memory than this would be taken (default: what is free)",
+    )
     return group

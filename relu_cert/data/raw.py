@@ -13,10 +13,12 @@ from pathlib import Path
 
 from relu_cert.data.messages import file_name
 from relu_cert.errors import DataError
+from relu_cert.memory import room
 
-MAX_BYTES = 16 * 2**20
+MAX_BYTES = 2**32
 """The largest file that is read, and the largest text that a compressed file may hold."""
 
+GROWS = 16  # bytes of memory for a byte of text, once its numbers are exact
 STANDARD_INPUT = "-"
 _GZIP = b"\x1f\x8b"
 _KNOWN = {
@@ -44,6 +46,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         return _standard_input()
     try:
         with Path(path).open("rb") as file:
+            require_room(os.fstat(file.fileno()).st_size, name)
             raw = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise DataError(f"{name}: there is no such file; check the path.") from None
@@ -58,6 +61,16 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         limit = MAX_BYTES // 2**20
         raise DataError(f"{name}: larger than {limit} MiB; that is the largest file that is read.")
     return raw
+
+
+def require_room(size: int, name: str) -> None:
+    """DataError if the numbers of a text of so many bytes would not be in memory."""
+    if GROWS * size > room():
+        need, there = GROWS * size / 2**30, room() / 2**30
+        raise DataError(
+            f"{name}: its numbers would take about {need:.1f} GB of memory, exactly as they are, and {there:.1f} GB "
+            "are there; take fewer rows, or a larger machine (or --max-memory)."
+        )
 
 
 @cache
@@ -95,9 +108,10 @@ def _format(data: bytes) -> str:
 def _gunzip(raw: bytes, name: str) -> bytes:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(min(MAX_BYTES, room() // GROWS) + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{name}: a damaged gzip file ({error}); compress it again.") from None
+    require_room(len(data), name)
     if len(data) > MAX_BYTES:
         limit = MAX_BYTES // 2**20
         raise DataError(f"{name}: holds more than {limit} MiB once decompressed, which is the most that is read.")

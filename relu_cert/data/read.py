@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -19,6 +20,8 @@ from relu_cert.data.windows import bags_of, numbered, read_pool, read_windows
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Vector
 
+Label = tuple[str, int]  # the text in the column of bags, and its line
+MOST_KNOWN = 2**17  # texts whose numbers are kept: a number that is written often is one in memory
 _INDEX = re.compile(r"[+-]?[0-9]{1,9}")
 _OTHER_DELIMITERS = {";": "';'", "\t": "tab", "|": "'|'"}
 
@@ -85,7 +88,7 @@ def read_csv_bytes(
         table = read_table(text, separator, file_name(name), apart)
         chosen = _target(table, target, file_name(name))
         label = None if bags is None else _bag_column(table, bags, chosen, file_name(name))
-        Z, y = _split(table, chosen, label, numbers, bias, file_name(name))
+        Z, y, labels = _split(table, chosen, label, numbers, bias, file_name(name))
         names = tuple(_column_name(table, j) for j in range(table.width) if j not in (chosen, label))
         P: Each = EACH
         if windows is not None:
@@ -96,7 +99,7 @@ def read_csv_bytes(
             names = windows.names
         elif label is not None:
             rows, values = numbered(Z)
-            bag, y = _bags(table, label, y, file_name(name))
+            bag, y = _bags(labels, y, table.place(label), file_name(name))
             Z, P = bags_of(rows, bag, values, bias, pooling)
         elif bias:
             Z = tuple((*z, Fraction(1)) for z in Z)
@@ -139,25 +142,24 @@ def _said(table: Table, column: int) -> str:
     return names[column] if own else str(column)
 
 
-def _bags(table: Table, label: int, y: Vector, name: str) -> tuple[NDArray[np.int64], Vector]:
+def _bags(labels: Sequence[Label], y: Vector, column: str, name: str) -> tuple[NDArray[np.int64], Vector]:
     """The number of each row's bag, in the order of their first rows, and the targets of the bags."""
     numbers: dict[str, int] = {}
     targets: list[tuple[Fraction, int]] = []
     bag = []
-    for record, target in zip(table.rows, y, strict=True):
-        text = record.fields[label]
+    for (text, at), target in zip(labels, y, strict=True):
         i = numbers.setdefault(text, len(numbers))
         if i == len(targets):
-            targets.append((target, record.line))
+            targets.append((target, at))
         elif targets[i][0] != target:
             first, line = targets[i]
             raise DataError(
                 f"{name}: the target differs within the bag {shown(text)}: it is {first} in row {line} and {target} in "
-                f"row {record.line}; a bag has one target."
+                f"row {at}; a bag has one target."
             )
         bag.append(i)
     if len(targets) == 1:
-        raise DataError(f"{name}: all rows have {shown(text)} in {table.place(label)}, so that there is one bag only.")
+        raise DataError(f"{name}: all rows have {shown(text)} in {column}, so that there is one bag only.")
     return np.array(bag), tuple(target for target, _ in targets)
 
 
@@ -189,31 +191,35 @@ def _target(table: Table, target: str | int | None, name: str, what: str = "targ
 
 def _split(
     table: Table, target: int, label: int | None, numbers: Numbers, bias: bool, name: str
-) -> tuple[tuple[Vector, ...], Vector]:
-    """The features and targets of the table's rows; the column of labels is none."""
+) -> tuple[tuple[Vector, ...], Vector, list[Label]]:
+    """The features and targets of the table's rows; the column of labels, with the lines of its rows, is none."""
     if table.width - (label is not None) == 1 and not bias:
         raise DataError(f"{name}: no feature, the only column is the target; add columns, or a bias (--bias).")
-    if not table.rows:
-        raise DataError(f"{name}: no rows, only a header; add rows of numbers.")
     known: dict[str, Fraction] = {}
-    Z, y = [], []
+    Z, y, labels = [], [], []
     for record in table.rows:
         row = []
         for j, field in enumerate(record.fields):
             if j == label:
+                labels.append((field, record.line))
                 continue
-            if field not in known:
+            number = known.get(field)
+            if number is None:
                 try:
-                    known[field] = parse_number(field, numbers)
+                    number = parse_number(field, numbers)
                 except NumberError as error:
                     place = f"{name}, row {record.line}, {table.place(j)}"
                     raise DataError(f"{place}: found {shown(field)}, {error}.") from None
+                if len(known) < MOST_KNOWN:
+                    known[field] = number
             if j == target:
-                y.append(known[field])
+                y.append(number)
             else:
-                row.append(known[field])
+                row.append(number)
         Z.append(tuple(row))
-    return tuple(Z), tuple(y)
+    if not Z:
+        raise DataError(f"{name}: no rows, only a header; add rows of numbers.")
+    return tuple(Z), tuple(y), labels
 
 
 def _column_name(table: Table, column: int) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import csv
-import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from relu_cert.data.messages import shown
 from relu_cert.data.numbers import is_value
 from relu_cert.errors import DataError, UsageError
 
 _TAB = ("tab", "\\t")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 @dataclass(frozen=True)
@@ -24,10 +26,11 @@ class Record:
 
 @dataclass(frozen=True)
 class Table:
-    """The records of a file, all of the same width, at least one: the names if there are any, then the rows."""
+    """The records of a file, all of the same width, at least one: the names if there are any, then the rows, which are
+    read once, one after the other, so that a large file is never in memory as texts."""
 
     names: tuple[str, ...] | None
-    rows: tuple[Record, ...]
+    rows: Iterator[Record]
     width: int
 
     def place(self, column: int) -> str:
@@ -54,29 +57,36 @@ def read_table(text: str, delimiter: str, name: str, apart: int | None = None) -
     texts in all records, and does not count. Blank lines at the
     end are ignored; elsewhere they are refused, as are records of different widths and an empty file.
     """
-    records: list[Record] = []
-    blank = None
-    for record in _records(text, delimiter, name):
+    records = _checked(_records(text, delimiter, name), name)
+    head = next(records, None)
+    if head is None:
+        raise DataError(f"{name}: the file is empty; expected rows of numbers.")
+    first = head.fields
+    texts = None if apart is None or not -len(first) <= apart < len(first) else apart % len(first)
+    header = any(field != "" and not is_value(field) for j, field in enumerate(first) if j != texts)
+    return Table(first if header else None, records if header else chain([head], records), len(first))
+
+
+def _checked(records: Iterator[Record], name: str) -> Iterator[Record]:
+    """The records, without blank lines at the end; others, and records of another width than the first, are refused."""
+    head = blank = None
+    for record in records:
         if not record.fields:
             blank = blank or record.line
             continue
         if blank is not None:
             raise DataError(f"{name}, row {blank}: a blank line; only the end of the file may have some, remove it.")
-        if records and len(record.fields) != len(records[0].fields):
-            width, found = len(records[0].fields), len(record.fields)
-            expected = f"{width} field{'s' * (width != 1)} as in row {records[0].line}"
+        head = head or record
+        if len(record.fields) != len(head.fields):
+            width, found = len(head.fields), len(record.fields)
+            expected = f"{width} field{'s' * (width != 1)} as in row {head.line}"
             raise DataError(f"{name}, row {record.line}: expected {expected}, found {found}; mend the row.")
-        records.append(record)
-    if not records:
-        raise DataError(f"{name}: the file is empty; expected rows of numbers.")
-    first = records[0].fields
-    texts = None if apart is None or not -len(first) <= apart < len(first) else apart % len(first)
-    header = any(field != "" and not is_value(field) for j, field in enumerate(first) if j != texts)
-    return Table(first if header else None, tuple(records[header:]), len(first))
+        yield record
 
 
 def _records(text: str, delimiter: str, name: str) -> Iterator[Record]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    lines = (line[0] for line in _LINE.finditer(text))
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     line = 1
     try:
         for fields in reader:

@@ -11,7 +11,7 @@ import numpy as np
 from relu_cert.data.messages import file_name, shown
 from relu_cert.data.numbers import NumberError, parse_number
 from relu_cert.data.raw import decode, read_bytes
-from relu_cert.data.table import Table, read_table
+from relu_cert.data.table import Record, Table, read_table
 from relu_cert.errors import DataError
 from relu_cert.exact import Matrix, Vector, dot, scaled_rows
 
@@ -56,7 +56,8 @@ def read_gate_file(path: str | os.PathLike[str], Z: Matrix, delimiter: str = ","
     table = read_table(decode(read_bytes(path), os.fspath(path)), delimiter, name)
     n, d = len(Z), len(Z[0])
     whole = table.width == 1 and d > 1
-    if not table.rows:
+    rows = tuple(table.rows)
+    if not rows:
         raise DataError(f"{name}: no gate; expected lines of {d} numbers, or of one pattern of {n} bits.")
     if not whole and table.width != d:
         raise DataError(
@@ -64,8 +65,8 @@ def read_gate_file(path: str | os.PathLike[str], Z: Matrix, delimiter: str = ","
             f"{n} characters 0 and 1; found {table.width} fields."
         )
     if whole:
-        return {_bits(table, k, n, name): None for k in range(len(table.rows))}
-    return gate_patterns(Z, [_gate(table, k, name) for k in range(len(table.rows))])
+        return {_bits(record, n, name): None for record in rows}
+    return gate_patterns(Z, [_gate(table, record, name) for record in rows])
 
 
 def gate_patterns(Z: Matrix, gates: Iterable[Vector]) -> dict[str, Vector | None]:
@@ -76,18 +77,17 @@ def gate_patterns(Z: Matrix, gates: Iterable[Vector]) -> dict[str, Vector | None
     return found
 
 
-def _bits(table: Table, k: int, n: int, name: str) -> str:
-    text = table.rows[k].fields[0]
+def _bits(record: Record, n: int, name: str) -> str:
+    text = record.fields[0]
     if len(text) != n or set(text) - {"0", "1"}:
         raise DataError(
-            f"{name}, row {table.rows[k].line}: expected a pattern of {n} characters 0 and 1, one for each row of "
+            f"{name}, row {record.line}: expected a pattern of {n} characters 0 and 1, one for each row of "
             f"the data, found {shown(text)}."
         )
     return text
 
 
-def _gate(table: Table, k: int, name: str) -> tuple[Fraction, ...]:
-    record = table.rows[k]
+def _gate(table: Table, record: Record, name: str) -> tuple[Fraction, ...]:
     entries = []
     for j, text in enumerate(record.fields):
         try:

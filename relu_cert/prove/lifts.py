@@ -23,6 +23,7 @@ from relu_cert.problem.problem import Problem
 from relu_cert.rationals import column, first_independent, matrix_of, to_vector
 
 SEEMS_ZERO = 1e-6  # relative; a wrong proposal costs time, never a verdict
+MOST_ROWS = 2**12  # of data in which symmetries, which join pairs of them, are looked for
 SEEMS_EQUAL = 1e-12  # likewise
 
 
@@ -64,8 +65,8 @@ def _entries(entries: Mapping[int, Fraction], n: int) -> Vector:
 def equal_entries(theta: NDArray[np.float64]) -> Matrix:
     """e_j - e_k or e_j + e_k for entries that seem to be equal or opposite: those that a symmetry of the data joins."""
     size = float(np.abs(theta).max(initial=0.0))
-    if (np.diff(np.sort(np.abs(theta))) > SEEMS_EQUAL * size).all():  # most data have no symmetry
-        return ()
+    if len(theta) > MOST_ROWS or (np.diff(np.sort(np.abs(theta))) > SEEMS_EQUAL * size).all():
+        return ()  # most data have no symmetry
     rows: list[Vector] = []
     for k, x in enumerate(theta):
         for j, z in enumerate(theta[:k]):

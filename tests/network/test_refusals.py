@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relu_cert.data.raw import MAX_BYTES
 from relu_cert.errors import DataError, ReluCertError, UsageError
 from relu_cert.network.formats import from_scnn, from_sklearn, read_network, write_network
+from relu_cert.network.formats.npz import MAX_BYTES
 from relu_cert.network.trained import TrainedNetwork
 
 ONE = np.ones((2, 3))

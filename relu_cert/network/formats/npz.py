@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from relu_cert.data.raw import MAX_BYTES
 from relu_cert.errors import DataError
 from relu_cert.network.formats.arrays import weights
 from relu_cert.network.formats.named import from_named, to_named
 from relu_cert.network.trained import Origin, TrainedNetwork
 
+MAX_BYTES = 2**24
 _DAMAGED = (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, LookupError, RuntimeError, MemoryError)
 
 
