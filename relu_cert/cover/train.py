@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -249,11 +250,17 @@ class Bend:
         blocks: Floats = self.bent + self.stiff[:, None, None] * np.broadcast_to(np.eye(d), (m, d, d))
         return blocks
 
+    @cached_property
+    def square(self) -> Floats:
+        """J'J"""
+        square: Floats = self.J.T @ self.J
+        return square
+
     @property
     def trace(self) -> float:
         """The trace of H."""
         own = self.stiff * (self.linear**2).sum(axis=(1, 2))
-        return float((self.J**2).sum() + np.trace(self.blocks, axis1=1, axis2=2).sum() - own.sum())
+        return float(np.vdot(self.J, self.J) + np.trace(self.blocks, axis1=1, axis2=2).sum() - own.sum())
 
     def solve(self, right: Floats, damping: float) -> Floats:
         """(H + damping I) x = right: as it is where rows are many, else with matrices of the order of the rows."""
@@ -262,7 +269,7 @@ class Bend:
         if len(self.J) < m * d:
             with suppress(np.linalg.LinAlgError):  # blocks that are not definite in floats
                 return self._solve_by_rows(right, blocks)
-        H = self.J.T @ self.J
+        H = self.square.copy()
         blocks -= self.stiff[:, None, None] * (self.linear @ self.linear.transpose(0, 2, 1))
         for i in range(m):
             H[i * d : (i + 1) * d, i * d : (i + 1) * d] += blocks[i]
@@ -312,7 +319,7 @@ def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> 
             gradient = -(J.T @ r) + lam * unit.ravel()
             J = task.weighted(J, task.bend(r)) if task.logistic else task.project(J)
             weight = np.maximum(-task.spread(r)[:, None] * xi * bend, 0.0)
-            bent = (Z[:, None, :] * weight[:, :, None]).transpose(1, 2, 0) @ Z
+            bent = _bent(Z, weight)
             linear = np.concatenate([unit[:, :, None], np.broadcast_to(free, (m, *free.shape))], axis=2)
             moved, step, damping = _line_search(
                 task, V, xi, mu, now, gradient, Bend(J, bent, lam / size, linear), damping
@@ -327,6 +334,17 @@ def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> 
             if decrease < 1e-15 * now and kept.all():
                 break
     return V, xi
+
+
+def _bent(Z: Floats, weight: Floats) -> Floats:
+    """Z' diag(w) Z for every column w of the weights; where rows are many, those whose weight counts."""
+    if len(Z) <= MANY_ROWS:
+        return np.asarray((Z[:, None, :] * weight[:, :, None]).transpose(1, 2, 0) @ Z)
+    found = []
+    for w in weight.T:
+        rows = np.flatnonzero(w > 1e-14 * w.max(initial=0.0))
+        found.append((Z[rows] * w[rows, None]).T @ Z[rows])
+    return np.array(found)
 
 
 def _work(n: int, m: int, d: int) -> int:
