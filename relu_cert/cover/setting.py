@@ -20,7 +20,7 @@ from relu_cert.problem.loss import SQUARES
 from relu_cert.problem.problem import Problem
 from relu_cert.rationals import first_independent
 
-MOST_COLUMNS, MOST_ROWS = 16, 2**14  # of data for a cover: what the checker takes
+MOST_COLUMNS, MOST_ROWS = 16, 2**21  # of data for a cover: what the checker takes
 LONGEST = 2**40  # an entry of the basis, of generators that may have 52 bits
 
 
