@@ -35,7 +35,10 @@ MAX_SECONDS = 3600
 MAX_MEGABYTES = 4096
 ERROR, INTERRUPTED = 70, 130
 NOTHING = "nothing is said about the certificate"
-DATA = ("data", "sha256", "kind", "numbers", "bias", "target", "delimiter", "header", "n", "d")
+DATA = (
+    *("data", "sha256", "kind", "numbers", "bias", "target", "delimiter", "header"),
+    *("conv", "bags", "pool", "n", "d", "rows", "outputs"),
+)
 NUMBERS = (
     "lambda",
     "delta",

@@ -10,15 +10,15 @@ from typing import Any
 
 from flint import fmpq_mat
 
-from verify.bounds import column, matrix, root_above
+from verify.bounds import column, matrix, root_above, rows
 from verify.problem import Problem, square
 from verify.text import Matrix, Node, Vector, mask_of, show
 
 
 @dataclass(frozen=True)
 class Ball:
-    """|r - theta| <= R. Each perturbation below is at most a length |X| times R; `zeta_squared` is |Z|_F^2. More balls
-    of this radius are around `beside`: what is said of all of them is said of their convex hull."""
+    """|r - theta| <= R. Each perturbation below is at most a length |X| times R; `zeta_squared` is |P D Z|^2 or
+    more. More balls of this radius are around `beside`: what is said of all of them is said of their convex hull."""
 
     problem: Problem
     theta: Vector
@@ -28,9 +28,10 @@ class Ball:
     @cached_property
     def fine(self) -> dict[int, int]:
         """For each sign P', the rows whose t_k is not surely negative over the balls."""
-        rows = list(enumerate(zip(self.theta, *self.beside, strict=True)))
-        sure = {xi: [k for k, x in rows if all(xi * t < 0 and t * t > self.R_squared for t in x)] for xi in (1, -1)}
-        return {xi: mask_of(k for k, _ in rows) & ~mask_of(sure[xi]) for xi in sure}
+        each = list(enumerate(zip(*map(self.problem.spread, (self.theta, *self.beside)), strict=True)))
+        moved = [self.problem.reach({k: Fraction(1)}) * self.R_squared for k, _ in each]
+        sure = {xi: [k for k, x in each if all(xi * t < 0 and t * t > moved[k] for t in x)] for xi in (1, -1)}
+        return {xi: mask_of(k for k, _ in each) & ~mask_of(sure[xi]) for xi in sure}
 
     @cached_property
     def residuals(self) -> fmpq_mat:
@@ -51,17 +52,36 @@ class Ball:
     @cached_property
     def Z(self) -> fmpq_mat:
         """Z as a matrix."""
-        return matrix_of(self.problem.Z)
+        return matrix_of(self.problem.seen)
+
+    def pooled(self, A: fmpq_mat) -> fmpq_mat:
+        """P A"""
+        if not self.problem.bags:
+            return A
+        return matrix(map(self.problem.pooled, rows(A.transpose())), self.problem.n).transpose()
+
+    def spread(self, S: fmpq_mat) -> fmpq_mat:
+        """P'S"""
+        if not self.problem.bags:
+            return S
+        return matrix(map(self.problem.spread, rows(S.transpose())), self.problem.N).transpose()
 
     @cached_property
     def zeta_squared(self) -> Fraction:
-        """Zeta^2 = |Z|_F^2 >= |D Z|_F^2 for every D; with free biases times the largest |z_k|^4."""
-        return frobenius(self.problem.Z) * (max(map(square, self.problem.Z)) ** 2 if self.problem.biases else 1)
+        """Zeta^2 >= |P D Z|^2 for every D; with free biases times the largest |z_k|^4."""
+        return self.problem.zeta_squared * (max(map(square, self.problem.seen)) ** 2 if self.problem.biases else 1)
 
     @cached_property
     def planes(self) -> dict[int, Plane]:
         """The hyperplanes z_k.u = 0 of the non-zero rows, by their names."""
-        return planes_of(self.problem.Z)
+        return planes_of(self.problem.seen)
+
+    def bends(self, c: int) -> Vector:
+        """How far r - theta of length 1 can move p_c, l_c and l_c - p_c, squared: |P a|^2 with the a_k > 0, with those
+        below, and with all |a_k|, which is the most of the three (two rows of one line may be in one bag)."""
+        a = self.planes[c].a
+        parts = ({k: x for k, x in a.items() if x > 0}, {k: x for k, x in a.items() if x < 0})
+        return tuple(map(self.problem.reach, (*parts, {k: abs(x) for k, x in a.items()})))
 
     @cached_property
     def nonzero(self) -> int:
@@ -88,10 +108,6 @@ class Plane:
         """p_c = sum of a_k t_k over a_k > 0, and l_c, over a_k < 0."""
         p = sum((a_k * t[k] for k, a_k in self.a.items() if a_k > 0), Fraction(0))
         return p, sum((a_k * t[k] for k, a_k in self.a.items() if a_k < 0), Fraction(0))
-
-    def squares(self) -> Vector:
-        """The sums of a_k^2 over a_k > 0 and over a_k < 0."""
-        return tuple(sum((a_k**2 for a_k in self.a.values() if xi * a_k > 0), Fraction(0)) for xi in (1, -1))
 
 
 @lru_cache(maxsize=4)
@@ -144,9 +160,3 @@ def on_rows(Z: fmpq_mat, D: int) -> fmpq_mat:
     """D Z"""
     columns = Z.ncols()
     return fmpq_mat(Z.nrows(), columns, [z if D >> i // columns & 1 else 0 for i, z in enumerate(Z.entries())])
-
-
-@lru_cache(maxsize=8)
-def frobenius(A: Matrix) -> Fraction:
-    """|A|_F^2"""
-    return sum((square(row) for row in A), Fraction(0))

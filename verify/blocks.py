@@ -63,17 +63,17 @@ def written_out(problem: Problem, masks: Sequence[int]) -> Problem:
         rows.append(tuple(z for part in parts for z in part))
     groups = tuple(tuple(range(b * d, (b + 1) * d)) for b in range(len(pairs)))
     if problem.model != "relu":
-        return replace(problem, model="cgl", Z=tuple(rows), groups=groups, K=(None,) * len(groups))
+        return replace(problem, model="cgl", seen=tuple(rows), groups=groups, K=(None,) * len(groups))
     cones = [tuple(minus[k] if D >> k & 1 else problem.Z[k] for k in range(n)) for D in masks]
     K = tuple(tuple(zip(*cone, strict=True)) for cone in cones for _ in signs)
-    return replace(problem, model="cgl", Z=tuple(rows), groups=groups, K=K, blocks=pairs)
+    return replace(problem, model="cgl", seen=tuple(rows), groups=groups, K=K, blocks=pairs)
 
 
 def block_output(problem: Problem, patterns: Patterns | None, first: Node, node: Node) -> tuple[Vector, Vector]:
     """Gated: D Z w and w, for D in D_Z. Direct: X_b w and w, for w with K_b'w <= 0."""
     if problem.model == "gated":
         mask, w = gated_pattern(problem, patterns, first), node.vector(problem.d)
-        return tuple(x if mask >> k & 1 else Fraction(0) for k, x in enumerate(problem.times(w))), w
+        return tuple(x if mask >> k & 1 else Fraction(0) for k, x in enumerate(problem.heights(w))), w
     b = first.index(len(problem.groups))
     w = node.vector(len(problem.groups[b]))
     for j, K_j in enumerate(problem.constraints(b)):

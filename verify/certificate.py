@@ -67,7 +67,7 @@ def read(certificate: bytes, data: Raw = None, limits: Limits = DEFAULT, network
 
         compare(data, input_, problem, limits)
     about = ""
-    if problem.model == "gated" or problem.patterns is not None or not plain(problem):
+    if problem.model == "gated" or problem.patterns is not None or problem.bags or not plain(problem):
         from verify.variants import under
 
         about = under(problem)

@@ -37,12 +37,12 @@ def read_class(
 def read_relu(ball: Ball, fields: Fields, sides: Sides = NO_SIDES, known: Class | None = None) -> Class:
     """v = P sum_D t_k z_k with v.z_k > 0 on D, < 0 off D and the kinks, and p_c <= mu_c <= l_c on the kinks; where only
     one side of a kink is looked at, p_c <= mu_c (side 1) or mu_c <= l_c (side -1) is enough."""
-    Z, R_squared = ball.problem.Z, ball.R_squared
+    R_squared = ball.R_squared
     class_, face = (known, known.face) if known and known.face else relu_class(ball, fields)
     if ball.problem.biases and not face.kinks:  # level: its bias, and so its heights, follow from the weights
         return class_
     xi, D = class_.key
-    t, room = ball.residuals * xi, rational(ball.zeta_squared * R_squared)
+    t, room = ball.spread(ball.residuals) * xi, rational(ball.zeta_squared * R_squared)
     c_0 = on_rows(ball.Z, D).transpose() * t
     for k, (height, (z, q)) in enumerate(zip((ball.Z * (face.P * c_0)).tolist(), ball.problem.rows, strict=True)):
         if (ball.nonzero & ~class_.zeros) >> k & 1:
@@ -51,21 +51,21 @@ def read_relu(ball: Ball, fields: Fields, sides: Sides = NO_SIDES, known: Class 
     powers = rows(t.transpose())
     p, l = ({c: bent(ball.planes[c], powers, side) for c in face.kinks} for side in (0, 1))
     for c in face.idle:
-        for slope, squared in zip((-p[c], l[c]), ball.planes[c].squares(), strict=True):
+        for slope, squared in zip((-p[c], l[c]), ball.bends(c), strict=False):
             if squared:
                 ball.holds(slope.entries(), rational(squared * R_squared), fields["idle"], c)
     stretch = Fraction(1)
     for c, part in face.loose.items():
         bend, side = l[c] - p[c], sides.get(c, 0)
-        moved = rational(sum(ball.planes[c].squares()) * R_squared)
+        moved = rational(ball.bends(c)[2] * R_squared)
         ball.holds((-bend if side else bend).entries(), moved, fields["kinks"], c)
         if not {0: 0 <= part <= 1, 1: part >= 1, -1: part <= 0}[side]:
             raise fields["fixed"].reject(f"a part between 0 and 1 for row {c}, or beyond its side", show(part))
-        c_0 += column(Z[c]) * (l[c] - rational(part) * bend)
+        c_0 += column(ball.problem.seen[c]) * (l[c] - rational(part) * bend)
         stretch = max(stretch, part, 1 - part)  # c_0 has part t_k z_k and (1 - part) t_k z_k
     for c, W_c, push in zip(face.basis, rows(face.W), (face.W * c_0).tolist(), strict=True):
         mu, size = fmpq_mat(1, len(push), [-x for x in push]), square(tuple(W_c)) * ball.zeta_squared * stretch**2
-        moved = rational(2 * (size + sum(ball.planes[c].squares())) * R_squared)
+        moved = rational(2 * (size + ball.bends(c)[2]) * R_squared)
         if sides.get(c, 0) >= 0:
             ball.holds((mu - p[c]).entries(), moved, fields["basis"], c)
         if sides.get(c, 0) <= 0:
@@ -80,16 +80,16 @@ def bent(plane: Plane, powers: Sequence[Sequence[Fraction]], side: int) -> fmpq_
 
 def relu_class(ball: Ball, fields: Fields) -> tuple[Class, Face]:
     """A class as it is written: its sign, D and face; on idle kinks v vanishes whatever the residual."""
-    D = fields["pattern"].pattern(ball.problem.n) & ball.nonzero
-    face = read_face(ball.problem.Z, ball.problem.d, ball.planes, fields)
+    D = fields["pattern"].pattern(ball.problem.N) & ball.nonzero
+    face = read_face(ball.problem.seen, ball.problem.d, ball.planes, fields)
     zeros = mask_of(k for c in face.kinks for k in ball.planes[c].a)
     fields["kinks"].require(not zeros & D, "hyperplanes of rows where the pattern is 0")
     if ball.problem.biases:
         from verify.cover.biases import for_weights, of_weights
 
         face = for_weights(face, fields["basis"])
-    B = on_rows(ball.Z, D) * face.P
-    check_idle(ball.problem.Z, face, B, fields["idle"])
+    B = ball.pooled(on_rows(ball.Z, D)) * face.P
+    check_idle(ball.problem.seen, face, B, fields["idle"])
     B = of_weights(B) if ball.problem.biases else B
     key = SIGNS[fields["sign"].text("+", "-")], D
     return Class(key, face.kinks, zeros, B, ball.zeta_squared, face), face

@@ -45,11 +45,15 @@ def compare(raw: bytes, input_: Input, problem: Problem, limits: Limits) -> None
             from verify.outputs.problem import read_outputs
 
             X, y, header = read_outputs(raw, input_, limits, size)
+        elif problem.bags:
+            from verify.windows import read_bags
+
+            X, y, header = read_bags(raw, input_, limits, problem)
         else:
             X, y, header = read_table(raw, input_, limits, size)
         if header != input_.header:
             raise Rejected("certificate.input.header", str(header).lower(), str(input_.header).lower())
-        same("Z", X, problem.Z)
+        same("Z", X, problem.seen)
         if problem.logistic and all(label in (0, 1) for label in y):
             y = tuple(2 * label - 1 for label in y)
     same("y", (y,), (problem.y,))
@@ -70,19 +74,24 @@ def same(name: str, read: Matrix, stated: Matrix) -> None:
 def read_table(raw: bytes, input_: Input, limits: Limits, fields: int = 2**20) -> tuple[Matrix, Vector, bool]:
     """Z with its bias column, y, and whether there was a header. There are about so many fields, and some blanks."""
     rows, header = read_fields(raw, input_, limits, fields)
+    return (*read_numbers(rows, input_, 1 + bool(header)), bool(header))
+
+
+def read_numbers(rows: list[list[str]], input_: Input, start: int) -> tuple[Matrix, Vector]:
+    """Z with its bias column and y, of the records from this one on."""
     width = len(rows[0])
     if not input_.target < width or width < (1 if input_.bias else 2):
         raise Rejected("data", f"a target column {input_.target} and a feature", f"{width} columns")
     Z, y = [], []
-    for i, row in enumerate(rows, start=1 + header):
+    for i, row in enumerate(rows, start):
         values = [number(f, input_.numbers, f"data record {i} field {j + 1}") for j, f in enumerate(row)]
         y.append(values.pop(input_.target))
         Z.append((*values, Fraction(1)) if input_.bias else tuple(values))
-    return tuple(Z), tuple(y), header
+    return tuple(Z), tuple(y)
 
 
-def read_fields(raw: bytes, input_: Input, limits: Limits, fields: int) -> tuple[list[list[str]], bool]:
-    """The records but for a header, all as wide as the first, and whether there was one."""
+def read_fields(raw: bytes, input_: Input, limits: Limits, fields: int) -> tuple[list[list[str]], list[str]]:
+    """The records but for a header, all as wide as the first, and the header, or nothing."""
     try:
         text = unzipped(raw, limits).decode("utf-8-sig")
         if sum(map(text.count, (input_.delimiter, "\n", "\r"))) > 2 * fields + SPARE:
@@ -94,15 +103,27 @@ def read_fields(raw: bytes, input_: Input, limits: Limits, fields: int) -> tuple
     while rows and rows[-1] in ([], [""]):
         rows.pop()
     named = () if input_.labels is None else input_.targets  # texts there do not make a header
+    if rows and input_.bags:
+        named = (bag_column(rows[0], input_.bags),)
     first = [f for j, f in enumerate(rows[0]) if j not in named] if rows else []
     header = any(f and not numeric(f) and not NOT_FINITE.fullmatch(f) for f in first)
+    header = header or (input_.bags != "" and not input_.bags.isdecimal())  # it has the name
     body = rows[header:]
     if not body:
         raise Rejected("data", "at least one row of numbers", "none")
     for i, row in enumerate(body, start=1 + header):
         if len(row) != len(rows[0]):
             raise Rejected(f"data record {i}", f"{len(rows[0])} fields", str(len(row)))
-    return body, header
+    return body, rows[0] if header else []
+
+
+def bag_column(first: list[str], named: str) -> int:
+    """The column whose texts name bags: an index, or the only field of the first record, a header, with this text."""
+    column = integer(named) if named.isdecimal() else first.index(named) if first.count(named) == 1 else len(first)
+    if column >= len(first):
+        expected = f"an index below {len(first)}, or the name of one column"
+        raise Rejected("certificate.input.bags", expected, describe(named))
+    return column
 
 
 def unzipped(raw: bytes, limits: Limits) -> bytes:

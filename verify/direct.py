@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from verify.ball import Ball, Class, frobenius, on_rows
+from verify.ball import Ball, Class, on_rows
 from verify.blocks import gated_pattern, gated_rows, pushed
 from verify.bounds import column, matrix, rational, rows
 from verify.classes import check_idle, read_face
 from verify.multipliers import lengths, products
 from verify.patterns import Patterns, bit_text
-from verify.problem import square, transposed
+from verify.problem import frobenius, square, transposed
 from verify.text import Fields, Node, show
 from verify.ties import Numbers, Optimum, Tied, reaches
 

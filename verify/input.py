@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from verify.problem import Problem
 from verify.text import Node
+
+if TYPE_CHECKING:
+    from verify.windows import Windows
+
+MOST_COLUMNS = 2**24
 
 
 @dataclass(frozen=True)
@@ -14,6 +20,8 @@ class Input:
     """How the raw file was read. All but the first two are for CSV only.
 
     Several outputs: the columns of `targets`; or one column of classes, with their `labels`. `center`: less means.
+    `pool` is empty where rows are data points; else the rows of a bag are the windows of one record, or the records
+    with the same text in the column `bags`.
     """
 
     sha256: str
@@ -26,6 +34,9 @@ class Input:
     targets: tuple[int, ...] = ()
     labels: tuple[str, ...] | None = None
     center: bool = False
+    pool: str = ""
+    windows: Windows | None = None
+    bags: str = ""
 
 
 def read_input(node: Node, problem: Problem) -> Input:
@@ -33,14 +44,15 @@ def read_input(node: Node, problem: Problem) -> Input:
     kind = "json" if problem.model == "cgl" else "csv"
     several = ("targets", "center") if problem.targets > 1 else ("target",)
     csv_keys = ("numbers", "bias", *several, "delimiter", "header") if kind == "csv" else ()
-    fields = node.record("sha256", "kind", *csv_keys, optional=("labels",) if problem.targets > 1 else ())
+    some = ("labels",) if problem.targets > 1 else ("conv", "bags", "pool") if problem.bags else ()
+    fields = node.record("sha256", "kind", *csv_keys, optional=some)
     digest = fields["sha256"].text()
     fields["sha256"].require(re.fullmatch(r"[0-9a-f]{64}", digest), "64 lower-case hexadecimal digits")
     fields["kind"].text(kind)
     if kind == "json":
         return Input(digest, kind)
     bias = fields["bias"].flag()
-    fields["bias"].require(not bias or all(row[-1] == 1 for row in problem.Z), "a last column of ones in Z")
+    fields["bias"].require(not bias or all(row[-1] == 1 for row in problem.seen), "a last column of ones in Z")
     delimiter = fields["delimiter"].text()
     if len(delimiter) != 1 or delimiter in '\r\n\0"+-./' or delimiter.isalnum():
         raise fields["delimiter"].reject("one character that is no quote, no line end and no part of a number")
@@ -51,5 +63,10 @@ def read_input(node: Node, problem: Problem) -> Input:
 
         one = Input(digest, kind, numbers, bias, 0, delimiter, header)
         return with_outputs(one, problem, fields)
-    target = fields["target"].index(problem.d - bias + 1)
-    return Input(digest, kind, numbers, bias, target, delimiter, header)
+    target = fields["target"].index(MOST_COLUMNS if problem.bags else problem.d - bias + 1)
+    found = Input(digest, kind, numbers, bias, target, delimiter, header)
+    if not problem.bags:
+        return found
+    from verify.windows import read_pool
+
+    return replace(found, **read_pool(node, fields, problem, bias))

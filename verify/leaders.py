@@ -1,11 +1,12 @@
 """Dual feasibility of theta for networks of any width, without patterns: the leaders (FORMAT.md, `leaders`).
 
-    xi sum_k theta_k (z_k.u)_+ <= lambda |u|     for all u and xi = +-1.
+    xi sum_k t_k (z_k.u)_+ <= lambda |u|     for all u and xi = +-1, t = P'theta.
 
-With free biases |u| is the norm of the weights alone, and theta.1 = 0: then the left side, as a function of the bias,
+With free biases |u| is the norm of the weights alone, and t.1 = 0: then the left side, as a function of the bias,
 is piecewise linear and constant at both ends, so that it is enough to look at u with z_j.u = 0 for some row j.
 
-Integers only. Everything is counted in units: Z = rows / q, theta = unit x integers, multipliers likewise.
+Integers only. Everything is counted in units: Z = rows / q, theta = unit x integers, multipliers likewise
+(with bags in unit / scale, P = integers / scale).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
+from math import isqrt, lcm
 from operator import mul
 
 from flint import fmpq_mat, fmpz_mat, nmod_mat
@@ -69,18 +70,20 @@ def check_leaders(problem: Problem, node: Node) -> Vector:
         from verify.variants import check_point
 
         check_point(problem, tuple(unit * t for t in theta), fields["theta"])
+    scale = lcm(*(bag.scale.denominator for bag in problem.bags))
+    t = problem.spread([scale * x for x in theta])
     for sign, xi in (("+", 1), ("-", -1)):
         side = fields[sign].record("centres", "cells")
         centres = [centre.integers(problem.d) for centre in side["centres"].array()]
         if problem.biases and any(centre[-1] for centre in centres):
             raise side["centres"].reject("0 in the place of the free biases")
         cells = side["cells"].array(max(len(centres), 1))
-        data = read_rows(problem.Z, problem.biases, centres)
+        data = read_rows(problem.seen, problem.biases, centres)
         sums = [0] * len(data.names)
-        for k, t in enumerate(theta):
-            sums[data.place[k]] += xi * t
+        for k, t_k in enumerate(t):
+            sums[data.place[k]] += xi * int(t_k)
         for i, cell in enumerate(cells):
-            check_cell(data, sums, problem.lam * data.q / unit, len(centres), i, cell)
+            check_cell(data, sums, problem.lam * data.q * scale / unit, len(centres), i, cell)
     return tuple(unit * t for t in theta)
 
 

@@ -81,7 +81,7 @@ def of_class(problem: Problem, a: Class, active: bool | None, weight: Fraction) 
     """A neuron whose face is stable over the ball; an idle kink with a multiplier on its bound leaves `strict` open."""
     if a.face is None:
         return Neuron(a.key, active, independent=True, strict=True, B=a.B, weight=weight)
-    vectors = problem.Z if problem.model == "relu" else problem.constraints(a.key[1])
+    vectors = problem.seen if problem.model == "relu" else problem.constraints(a.key[1])
     tight = are_independent(vectors[c] for c in a.kinks)
     strict = True if not one_sided(problem, a.face) else None
     return Neuron(a.key, active, tight, strict, a.B, weight, a.face)
@@ -91,5 +91,5 @@ def one_sided(problem: Problem, face: Face) -> tuple[int, ...]:
     """The idle kinks whose multiplier, 0, is on its bound: all of direct problems; relu: no row looks the other way."""
     if problem.model != "relu" or not face.idle:
         return face.idle
-    planes = planes_of(problem.Z)
-    return tuple(c for c in face.idle if not planes[c].squares()[1])
+    planes = planes_of(problem.seen)
+    return tuple(c for c in face.idle if min(planes[c].a.values()) > 0)

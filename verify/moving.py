@@ -15,7 +15,6 @@ from verify.bounds import matrix, root_above, rows
 from verify.classes import read_class
 from verify.patterns import Patterns
 from verify.polynomials import at_least, never_negative
-from verify.problem import square
 from verify.text import Node, show
 
 
@@ -42,11 +41,11 @@ def read_moving(ball: Ball, patterns: Patterns | None, S: fmpq_mat, node: Node, 
 
 
 def check_concave(ball: Ball, S: fmpq_mat, class_: Class, R: Fraction, node: Node) -> None:
-    """relu: l_c - p_c = -xi sum |a_k| s_k > 0 for every kink and every s within R of the path."""
+    """relu: l_c - p_c = -xi sum |a_k| (P's)_k > 0 for every kink and every s within R of the path."""
     if ball.problem.model != "relu":
         return
     for c in class_.kinks:
-        a = ball.planes[c].a
-        row = matrix([[-class_.key[0] * abs(a.get(k, Fraction(0))) for k in range(ball.problem.n)]], ball.problem.n)
-        bend, moved = at_least(rows(row * S)[0]), root_above(square(tuple(a.values()))) * R
+        a, problem = ball.planes[c].a, ball.problem
+        sizes = problem.pooled([-class_.key[0] * abs(a.get(k, Fraction(0))) for k in range(problem.N)])
+        bend, moved = at_least(rows(matrix([sizes], problem.n) * S)[0]), root_above(ball.bends(c)[2]) * R
         node.require(bend > moved, f"a kink that stays concave, l_c - p_c > {show(moved)} at row {c}", show(bend))

@@ -1,7 +1,7 @@
 """That |Proj_{C_b}(X_b' theta)| <= lambda for every block b, from multipliers.
 
-ReLU: with t = xi theta, t.(Zu)_+ <= m.Zu <= |Z'm| |u| on a piece; free biases: m.1 = 0, and the norms are those of the
-weights alone. Direct problems: for rho >= 0, |Proj_C(c)| <= |c - K rho|. Gated ReLU: no cone, no multiplier.
+ReLU: with t = xi P'theta, t.(Zu)_+ <= m.Zu <= |Z'm| |u| on a piece; free biases: m.1 = 0, and the norms are those of
+the weights alone. Direct problems: for rho >= 0, |Proj_C(c)| <= |c - K rho|. Gated ReLU: no cone, no multiplier.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def check_multipliers(problem: Problem, patterns: Patterns | None, theta: Vector
     else:
         sides = node.record("+", "-")
         for sign, xi in SIGNS.items():
-            t = tuple(xi * x for x in theta)
+            t = tuple(xi * x for x in problem.spread(theta))
             check_norms(problem, piece_rows(patterns, t, sides[sign]), most, f"{sides[sign].place} entry ")
 
 
@@ -108,8 +108,8 @@ def check_norms(problem: Problem, rows: Iterable[Row], squared: Fraction, place:
 
 def products(problem: Problem, rows: Iterable[Row]) -> Iterator[Row]:
     """The base of every row, and Z'm, by products of integer matrices."""
-    Z, scale = cleared_rows(problem.Z)
-    for batch in batches(rows, problem.n):
+    Z, scale = cleared_rows(problem.seen)
+    for batch in batches(rows, problem.N):
         Zm = (fmpz_mat([p for _, p, _ in batch]) * fmpz_mat(Z)).tolist()
         for (base, _, q), p in zip(batch, Zm, strict=True):
             yield base, [int(x) for x in p], q * scale
@@ -138,7 +138,7 @@ def lengths(problem: Problem, rows: Iterable[Row]) -> Iterator[tuple[int, Fracti
 def not_out(ball: Ball, xi: int, multipliers: Node, patterns: Patterns | None) -> tuple[int, set[int]]:
     """ReLU: P = {k : t_k > 0}, and the pieces, restrictions to P, that the multipliers of `dual` do not prove out; with
     patterns every piece must have its multiplier, without them that is known."""
-    t = tuple(xi * x for x in ball.theta)
+    t = tuple(xi * x for x in ball.problem.spread(ball.theta))
     P = mask_of(k for k, t_k in enumerate(t) if t_k > 0)
     rows = read_entries(t, P, multipliers.array()) if patterns is None else piece_rows(patterns, t, multipliers)
     return P, {base & P for base, length in lengths(ball.problem, rows) if length >= ball.out_below}

@@ -66,9 +66,9 @@ def superclasses(moving: Moving, lift: Matrix, W: fmpq_mat, node: Node) -> Group
 
 
 def antipodal(moving: Moving, lift: Matrix) -> Groups:
-    """relu: if L holds the columns of Z, two classes of one sign whose regions are u and -u; else each by itself."""
+    """relu: if L holds the columns of PZ, two classes of one sign whose regions are u and -u; else each by itself."""
     ball, classes = moving.ball, moving.classes
-    if not spanned(lift, ball.Z):
+    if not spanned(lift, ball.pooled(ball.Z)):
         return [[a] for a in range(len(classes))]
     regions = []
     for class_ in classes:

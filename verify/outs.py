@@ -40,8 +40,8 @@ def check_side(ball: Ball, patterns: Patterns, xi: int, classes: Sequence[Class]
     P' has the rows whose t_k is not surely negative; rows of Z that are zero tell no fine pieces apart. A class is that
     of all fine pieces that agree with its pattern off its kinks.
     """
-    n = ball.problem.n
-    t = tuple(xi * x for x in ball.theta)
+    n = ball.problem.N
+    t = tuple(xi * x for x in ball.problem.spread(ball.theta))
     fine_P = ball.fine[xi]
     apart = fine_P & ball.nonzero
     P, tied = not_out(ball, xi, multipliers, patterns)

@@ -1,17 +1,19 @@
 """The exact problem a certificate speaks of: minimise 1/2|sum_b X_b w_b - y|^2 + lambda sum_b |w_b| over w_b in C_b.
 
 Variants: delta/2 sum_b |w_b|^2 more; the logistic loss in the place of the squares; networks over some patterns only;
-networks with free terms, whose coefficients or weights are not in the penalty.
+networks with free terms, whose coefficients or weights are not in the penalty; networks whose outputs are sums over
+bags of rows, X_b = P D Z.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import lcm
 from operator import mul
+from typing import Any
 
 from verify.text import Matrix, Node, Vector
 
@@ -21,8 +23,17 @@ FIRST = {"relu": "sign", "gated": "pattern", "cgl": "block"}  # what a neuron is
 
 
 @dataclass(frozen=True)
+class Bag:
+    """A row of P, scale times `times` at `rows`: the output is scale sum_j times_j (z_{rows_j}.w)_+."""
+
+    scale: Fraction
+    rows: tuple[int, ...]
+    times: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Problem:
-    """Networks: the data Z (n x d) and y. Direct problems: `Z` is X, with its groups of columns and their K.
+    """Networks: `seen` are the rows of Z (N x d), and y. Direct problems: they are X, with its groups and their K.
 
     `K[b]` is None, or the rows of the |b| x a matrix whose columns are the constraints K_j.w <= 0.
     `patterns`: the only patterns of a network, as bit masks; None: all of D_Z. `delta` > 0: the elastic variant.
@@ -30,11 +41,12 @@ class Problem:
     `free` names free terms of a ReLU network: `outputs` are their columns, as rows; with free `biases` no norm sees the
     weights of the last column of Z.
     `targets`: the number of outputs of a ReLU network. Where there are several, y is Y (n x targets), row by row.
+    `bags`, of a ReLU network whose outputs are P (Zw)_+: the rows of P (n x N); none: P = I and N = n.
     """
 
     model: str
     lam: Fraction
-    Z: Matrix
+    seen: Matrix
     y: Vector
     groups: tuple[tuple[int, ...], ...] = ()
     K: tuple[Matrix | None, ...] = ()
@@ -46,26 +58,79 @@ class Problem:
     outputs: Matrix = ()
     biases: bool = False
     targets: int = 1
+    bags: tuple[Bag, ...] = ()
+
+    @property
+    def Z(self) -> Matrix:
+        """The rows, where each has its own output: an argument that does not know bags asks for these."""
+        if self.bags:
+            raise TypeError("this argument is about outputs of single rows, and there are bags")
+        return self.seen
 
     @property
     def n(self) -> int:
-        """The number of rows."""
+        """The number of data points: rows, or bags of rows."""
         return len(self.y) // self.targets
+
+    @property
+    def N(self) -> int:
+        """The number of rows."""
+        return len(self.seen)
 
     @property
     def d(self) -> int:
         """The number of columns."""
-        return len(self.Z[0])
+        return len(self.seen[0])
 
     @cached_property
     def rows(self) -> list[tuple[list[int], int]]:
         """The rows of Z, each in integers over its denominator."""
-        return [cleared(row) for row in self.Z]
+        return [cleared(row) for row in self.seen]
 
-    def times(self, w: Vector) -> Vector:
+    def heights(self, w: Vector) -> Vector:
         """Zw"""
         p, q = cleared(w)
         return tuple(Fraction(sum(map(mul, row, p)), s * q) for row, s in self.rows)
+
+    def output(self, w: Vector) -> Vector:
+        """P (Zw)_+"""
+        return self.pooled([max(h, Fraction(0)) for h in self.heights(w)])
+
+    def pooled(self, x: Sequence[Any]) -> tuple[Any, ...]:
+        """P x for numbers of the rows."""
+        sums = (sum((x[k] * m for k, m in zip(bag.rows, bag.times, strict=True)), x[0] * 0) for bag in self.bags)
+        return tuple(total * bag.scale for total, bag in zip(sums, self.bags, strict=True)) if self.bags else tuple(x)
+
+    def spread(self, theta: Sequence[Any]) -> tuple[Any, ...]:
+        """t = P'theta: theta.P(Zu)_+ = t.(Zu)_+."""
+        if not self.bags:
+            return tuple(theta)
+        return tuple(sum((theta[i] * p for i, p in column), theta[0] * 0) for column in self.columns)
+
+    @cached_property
+    def columns(self) -> list[list[tuple[int, Fraction]]]:
+        """The entries of P, column by column."""
+        found: list[list[tuple[int, Fraction]]] = [[] for _ in self.seen]
+        for i, bag in enumerate(self.bags or [Bag(Fraction(1), (k,), (1,)) for k in range(self.N)]):
+            for k, m in zip(bag.rows, bag.times, strict=True):
+                found[k].append((i, bag.scale * m))
+        return found
+
+    def reach(self, a: Mapping[int, Fraction]) -> Fraction:
+        """|P a|^2: sum_k a_k t_k moves by at most |P a| times what theta moves by."""
+        moved: dict[int, Fraction] = {}
+        for k, a_k in a.items():
+            for i, p in self.columns[k]:
+                moved[i] = moved.get(i, Fraction(0)) + p * a_k
+        return square(tuple(moved.values()))
+
+    @cached_property
+    def zeta_squared(self) -> Fraction:
+        """At least |P D Z|^2 for all 0 <= D <= 1: sum_i (sum_k P_ik)(sum_k P_ik |z_k|^2); without bags |Z|_F^2."""
+        if not self.bags:
+            return frobenius(self.seen)
+        sizes = [square(z) for z in self.seen]
+        return dot(self.pooled([Fraction(1)] * self.N), self.pooled(sizes))
 
     def length_squared(self, w: Vector) -> Fraction:
         """|w|^2, without the biases where they are free."""
@@ -73,7 +138,7 @@ class Problem:
 
     def block(self, b: int) -> Matrix:
         """X_b of a direct problem: the columns of group b."""
-        return tuple(tuple(row[j] for j in self.groups[b]) for row in self.Z)
+        return tuple(tuple(row[j] for j in self.groups[b]) for row in self.seen)
 
     def constraints(self, b: int) -> Matrix:
         """The columns of K_b."""
@@ -88,15 +153,18 @@ def read_problem(node: Node) -> Problem:
         return read_several(node)
     direct = isinstance(node.value, dict) and node.value.get("model") == "cgl"
     keys = ("model", "objective", "lambda", *(("X", "groups", "K") if direct else ("Z",)), "y")
-    fields = node.record(*keys, optional=("delta",) if direct else ("delta", "patterns", "free"))
+    fields = node.record(*keys, optional=("delta",) if direct else ("delta", "patterns", "free", "bags"))
     model = fields["model"].text("relu", "gated", "cgl")
     lam = fields["lambda"].number()
     fields["lambda"].require(lam > 0, "lambda > 0")
     data = fields["X" if direct else "Z"]
     Z = data.matrix()
     data.require(Z and Z[0], "at least one row and one column")
-    y = fields["y"].vector(len(Z))
-    problem = Problem(model, lam, Z, y)
+    problem = Problem(model, lam, Z, fields["y"].vector(None if "bags" in fields else len(Z)))
+    if "bags" in fields:
+        from verify.bags import with_bags
+
+        problem = with_bags(problem, fields)
     if direct or "patterns" in fields:
         from verify.blocks import with_blocks
 
@@ -116,6 +184,12 @@ def dot(u: Iterable[Fraction], v: Iterable[Fraction]) -> Fraction:
 def square(u: Vector) -> Fraction:
     """|u|^2"""
     return dot(u, u)
+
+
+@lru_cache(maxsize=8)
+def frobenius(A: Matrix) -> Fraction:
+    """|A|_F^2"""
+    return sum((square(row) for row in A), Fraction(0))
 
 
 def times(A: Matrix, u: Vector) -> Vector:

@@ -168,6 +168,8 @@ def read(certificate: bytes, data: bytes | None, limits: Limits) -> Text:
     problem = read_problem(fields["problem"])
     if data is not None:
         compare(data, read_input(fields["input"], problem), problem, limits)
+    if problem.bags:
+        raise Declined("--proved", "a network whose outputs are those of single rows", f"{problem.n} bags of rows")
     if problem.model != "relu" or problem.patterns is not None or problem.delta or problem.logistic or problem.free:
         raise Declined("--proved", "ReLU networks over all patterns, squared loss, no delta or free term", "another")
     facts = fields["facts"].value
@@ -500,7 +502,7 @@ def theta_of(problem: Problem, neurons: Sequence[tuple[int, Vector]], stated: st
     """theta as it is written, or tau (floor(r_k 2^bits) / 2^bits + m_k) of the residual r and the moves m."""
     fit = [Fraction(0)] * problem.n
     for xi, w in neurons:
-        fit = [f + xi * max(x, Fraction(0)) for f, x in zip(fit, problem.times(w), strict=True)]
+        fit = [f + xi * max(x, Fraction(0)) for f, x in zip(fit, problem.heights(w), strict=True)]
     point = Primal(tuple(fit), len(neurons), Fraction(0), Fraction(0))
     return read_theta(problem, Facts({PRIMAL: point}), Node(stated, None, "theta"))
 

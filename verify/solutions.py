@@ -94,4 +94,4 @@ def set_rule(check: Check, by: Fact[Any] | None = MULTIPLIERS, applies: Applies 
         return Facts({SET: found} if found.level else {SET: found, NEURONS: found})
 
     rests = (DUAL, VALUE) if by is None else (DUAL, by, VALUE)
-    return Rule((SET, NEURONS), both, rests, listed=by is MULTIPLIERS, applies=applies)
+    return Rule((SET, NEURONS), both, rests, listed=by is MULTIPLIERS, applies=applies, bags=True)

@@ -28,6 +28,10 @@ def statement(report: Report, data: bool, network: bool) -> dict[str, str]:
     said = {"data": "compared" if data else "not compared, Z and y are the certificate's own (--data RAW)"}
     said |= {key: value if isinstance(value, str) else json.dumps(value) for key, value in top.value["input"].items()}
     said |= {"n": str(problem.n), "d": str(problem.d)}
+    if problem.bags:
+        from verify.windows import told
+
+        said |= {"rows": str(problem.N), "outputs": told(top.value["input"], problem.n)}
     if problem.model != "cgl":
         said["patterns"] = "all" if problem.patterns is None else str(len(problem.patterns))
     for key, path in CHOSEN.items():

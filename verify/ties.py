@@ -72,7 +72,7 @@ class Optimum:
 
     def pieces(self, sign: str, xi: int) -> Iterator[tuple[Node, int, Numbers]]:
         """ReLU: the base and v = Z'm of the pieces that are not out, each with the entry of its multiplier."""
-        problem, t = self.ball.problem, tuple(xi * x for x in self.ball.theta)
+        problem, t = self.ball.problem, tuple(xi * x for x in self.ball.problem.spread(self.ball.theta))
         entries = self.bounds.record("+", "-")[sign].array()
         P = mask_of(k for k, t_k in enumerate(t) if t_k > 0)
         found = products(problem, read_entries(t, P, entries))
@@ -93,8 +93,8 @@ class Optimum:
         if problem.model == "cgl":
             B = matrix(problem.block(tied.key[1]), len(v))
         else:
-            D = mask_of(k for k, z in enumerate(problem.Z) if dot(z, v) > 0)
-            B = on_rows(self.ball.Z, D if problem.model == "relu" else tied.key[1])
+            D = mask_of(k for k, z in enumerate(problem.seen) if dot(z, v) > 0)
+            B = self.ball.pooled(on_rows(self.ball.Z, D if problem.model == "relu" else tied.key[1]))
         blocks = 1 + len(tied.others)
         return replace(neuron, B=B if neuron.strict else None, weight=weight, v=v, q=tuple(tied.q), blocks=blocks)
 
@@ -135,7 +135,7 @@ def neuron_of(optimum: Optimum, a: Tied, active: bool | None) -> Neuron:
     problem = optimum.ball.problem
     cones: list[Matrix] = []
     if problem.model == "relu":
-        cones = [tuple(problem.Z[c] for c in optimum.ball.planes)]
+        cones = [tuple(problem.seen[c] for c in optimum.ball.planes)]
     elif problem.model == "cgl":
         cones = [tuple(K_k for K_k in problem.constraints(b) if any(K_k)) for b in (a.key[1], *a.others)]
     tight = [[z for z, s in zip(cone, optimum.through(cone, a.v), strict=True) if not s] for cone in cones]
@@ -161,16 +161,16 @@ def tied_neurons(optimum: Optimum, patterns: Patterns | None, node: Node) -> lis
 
 def relu(optimum: Optimum, sign: str, xi: int) -> Iterator[Tied]:
     """t.(Zv)_+ = lambda^2 where |v| = lambda: the neuron of the piece attains its bound."""
-    problem, t = optimum.ball.problem, [xi * x for x in optimum.r]
+    problem, t = optimum.ball.problem, [xi * x for x in optimum.ball.problem.spread(optimum.r)]
     seen: list[Numbers] = []
     for entry, base, v in optimum.pieces(sign, xi):
         if not reaches(optimum, v, entry) or v in seen:
             continue
         seen.append(v)
-        positive = [x if x > 0 else optimum.zero for x in optimum.through(problem.Z, v)]
+        positive = [x if x > 0 else optimum.zero for x in optimum.through(problem.seen, v)]
         if optimum.dot(positive, t) != problem.lam**2:
             raise entry.reject(f"t.(Zv)_+ = lambda^2 = {show(problem.lam**2)}", "another number, though |v| = lambda")
-        yield Tied((xi, base), v, [xi * x for x in positive])
+        yield Tied((xi, base), v, [xi * x for x in problem.pooled(positive)])
 
 
 def reaches(optimum: Optimum, v: Numbers, node: Node) -> bool:

@@ -28,18 +28,19 @@ def with_variants(problem: Problem, fields: Fields) -> Problem:
 
 
 def with_free_terms(problem: Problem, node: Node) -> Problem:
-    """The problem with the terms of `free`, some of FREE in that order: ones (biases bring them: a neuron without
-    weights is constant), and for a skip connection the columns of Z."""
+    """The problem with the terms of `free`, some of FREE in that order: ones; P1, which biases bring along, if it is
+    another column (a neuron without weights is constant); and for a skip connection the columns of PZ."""
     names = tuple(entry.text(*FREE) for entry in node.array())
     if not names or names != tuple(name for name in FREE if name in names):
         raise node.reject(f"some of {', '.join(FREE)}, in this order")
     if problem.model != "relu" or problem.patterns is not None or problem.delta:
         raise node.reject("free terms with ReLU networks over all patterns and delta = 0 only")
     biases = "biases" in names
-    if biases and any(row[-1] != 1 for row in problem.Z):
+    if biases and any(row[-1] != 1 for row in problem.seen):
         raise node.reject("biases only where the last column of Z is ones")
-    constant = ((Fraction(1),) * problem.n,) if biases or "output-bias" in names else ()
-    outputs = (*constant, *(zip(*problem.Z, strict=True) if "skip" in names else ()))
+    ones = {"output-bias": (Fraction(1),) * problem.n, "biases": problem.pooled([Fraction(1)] * problem.N)}
+    constants = dict.fromkeys(column for name, column in ones.items() if name in names)
+    outputs = (*constants, *(map(problem.pooled, zip(*problem.seen, strict=True)) if "skip" in names else ()))
     return replace(problem, free=names, biases=biases, outputs=outputs)
 
 
@@ -74,6 +75,8 @@ def under(problem: Problem) -> str:
         parts.append(f"networks with {problem.targets} outputs")
     if problem.patterns is not None:
         parts.append(f"over the {len(problem.patterns)} listed pattern{'s' * (len(problem.patterns) > 1)} only")
+    if problem.bags:
+        parts.append(f"for outputs that are sums over {problem.n} bags of rows")
     if problem.free:
         parts.append(f"with these terms free of penalty: {', '.join(problem.free)}")
     if problem.delta:

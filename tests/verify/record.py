@@ -20,6 +20,9 @@ from typing import Any
 import pytest
 
 import verify.certificate
+from tests.verify.build.bags import accepted as accepted_bags
+from tests.verify.build.bags import forged as forged_bags
+from tests.verify.build.bags import wrong as wrong_bags
 from tests.verify.score import CORPUS, entries, judged, one_line
 from verify import Rejected
 from verify.certificate import DEFAULT, Report
@@ -29,6 +32,7 @@ TESTS = ("tests/verify", "tests/claims", "tests/path", "tests/network/test_claim
 LARGEST = 120_000
 ACCEPTED, REJECTED, RATIO = 7, 14, 1.4
 NAMED, MANY = ("leaders", "cover", "cover_set", "cover_lambda_max", "frame"), 100  # all the rejected
+KNOWN = "bags"
 PLAIN = ("lambda_max", "primal", "dual", "value", "fit")
 # The kinds of evidence, the one that rests on most first; a certificate is of the first kind that it has.
 KINDS = (
@@ -95,7 +99,9 @@ class Recorder:
 
 
 def kind_of(seen: Seen) -> str:
-    """The kind of evidence that is accepted, or that is wrong."""
+    """The kind of evidence that is accepted, or that is wrong; bags are a kind, whatever their evidence is."""
+    if b'"bags": [' in seen.text:
+        return KNOWN
     if match := re.match(r"certificate\.facts\.(\w+)", seen.place):
         name = match[1]
         return "optimal" if name in PLAIN else name
@@ -109,6 +115,14 @@ def kind_of(seen: Seen) -> str:
     except (ValueError, KeyError, TypeError):
         return "frame"
     return "optimal" if found in PLAIN else found
+
+
+def written_bags() -> tuple[list[Seen], list[Seen]]:
+    """Certificates with bags are not met by chance: those that are built for it, of every kind of evidence."""
+    good, bad = accepted_bags(), [*wrong_bags(), *forged_bags()]
+    found = [Seen(text, raw, None, "", "", name) for name, text, raw in good]
+    said = [(name, text, raw, judged(text, raw, None)[1]) for name, text, raw, *_ in bad]
+    return found, [Seen(text, raw, None, KNOWN, why, name) for name, text, raw, why in said]
 
 
 def chosen(seen: Sequence[Seen]) -> dict[str, tuple[list[Seen], list[Seen]]]:
@@ -132,7 +146,8 @@ def chosen(seen: Sequence[Seen]) -> dict[str, tuple[list[Seen], list[Seen]]]:
         if one.place and len(bad) < (MANY if kind in NAMED else REJECTED):
             bad.append(one)
             ways.add(way)
-    return {kind: (good[: int(len(bad) / RATIO)], bad) for kind, (good, bad) in kinds.items()}
+    kept = {kind: (good[: int(len(bad) / RATIO)], bad) for kind, (good, bad) in kinds.items()}
+    return {**kept, KNOWN: written_bags()}
 
 
 def write(kinds: dict[str, tuple[list[Seen], list[Seen]]]) -> None:

@@ -150,6 +150,7 @@ FALLBACK: dict[str, Callable[..., object]] = {
 
 
 MODULES = (
+    "bags",
     "certificate",
     "claims/__init__",
     "claims/optimal",
@@ -175,6 +176,7 @@ MODULES = (
     "rules/value",
     "text",
     "variants",
+    "windows",
 )
 
 

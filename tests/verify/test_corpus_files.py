@@ -16,6 +16,7 @@ ENTRIES = entries()
 RATIO = 1.4
 EVIDENCE = {"patterns", "optimal", "optimal_set", "exact_set", "algebraic_set", "polytope", "min_norm", "faces"}
 EVIDENCE |= {
+    "bags",
     "cover",
     "cover_set",
     "cover_lambda_max",

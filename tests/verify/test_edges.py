@@ -576,7 +576,7 @@ def test_one_neuron_is_relu_on_one_feature() -> None:
     one = Problem("relu", Fraction(1), mat([[1], [-1]]), vec(2, 1))
     branches = [{"sign": "+", "gamma": "+"}]
     assert check_one_neuron(one, node({"branches": branches, "jumps": []})) == OneNeuron(Fraction(2), 1, twins=False)
-    for other in (replace(one, model="gated"), replace(one, Z=mat([[1, 0], [0, 1]]))):
+    for other in (replace(one, model="gated"), replace(one, seen=mat([[1, 0], [0, 1]]))):
         with pytest.raises(Rejected, match="a ReLU network with one feature"):
             check_one_neuron(other, node({"branches": branches, "jumps": []}))
     two = [*branches, {"sign": "-", "gamma": "+"}]
@@ -884,7 +884,7 @@ def test_fine_pieces_that_are_out() -> None:
     check_outs(ball, patterns, [one], bounds, node({"+": [], "-": []}))
     with pytest.raises(Rejected, match="has no class and no entry yet"):
         check_outs(ball, patterns, [one], bounds, node({"+": [short], "-": []}))
-    zero = replace(problem, Z=mat([[1], [-1], [0]]), y=vec(1, 1, 1))  # a row of zeros tells no pieces apart
+    zero = replace(problem, seen=mat([[1], [-1], [0]]), y=vec(1, 1, 1))  # a row of zeros tells no pieces apart
     wide = Ball(zero, vec("1/2", "1/2", "1/2"), Fraction(0))
     more = Patterns([0b101, 0b110], {0b101: 0, 0b110: 0}, 2)
     bounds = node({"+": [["101", [0], "1"], ["011", [], ""]], "-": [["000", [], ""]]})
@@ -910,7 +910,7 @@ def test_networks_written_out() -> None:
     assert written.blocks == ((1, 0b01), (-1, 0b01), (1, 0b11), (-1, 0b11))
     assert mat([[1, 2, -1, -2, 1, 2, -1, -2], [0, 0, 0, 0, 3, 4, -3, -4]]) == written.Z
     assert mat([[0, 0], [3, 4]]) == written_out(replace(problem, model="gated"), [0b10]).Z
-    wide = replace(problem, Z=(vec(*[1] * 1024),) * 4, y=vec(1, 1, 1, 1))
+    wide = replace(problem, seen=(vec(*[1] * 1024),) * 4, y=vec(1, 1, 1, 1))
     for model, most in (("relu", 2**13), ("gated", 2**14)):
         with pytest.raises(Declined, match="numbers in blocks"):
             written_out(replace(wide, model=model), Sized(most + 1))  # type: ignore[arg-type]

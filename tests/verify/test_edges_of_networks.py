@@ -62,8 +62,8 @@ def test_objectives_by_hand() -> None:
     for W1, w2 in (["0 0"], "3"), (["1 2"], "0"):
         assert read_weights(PLANE, fields(W1=W1, w2=w2)).neurons == ()
     with pytest.raises(Rejected, match="not the column of ones"):
-        read_weights(replace(PLANE, Z=mat([[1, 1], [-1, 2]])), fields(b2="1"))
-    three = replace(PLANE, Z=mat([[1, 5, 1], [-1, 1, 1]]))
+        read_weights(replace(PLANE, seen=mat([[1, 1], [-1, 2]])), fields(b2="1"))
+    three = replace(PLANE, seen=mat([[1, 5, 1], [-1, 1, 1]]))
     assert read_weights(three, fields(W1=["1 2 3"], b2="1")).neurons[1].w == vec(0, 0, 1)
     with pytest.raises(Rejected, match="at least one neuron"):
         read_weights(PLANE, fields(W1=[], w2=""))
@@ -493,7 +493,7 @@ def test_gradients_by_hand() -> None:
     assert gradient(PLANE, weights, vec(1, 2), F(3), 0b01) == vec(2 - 15, 4 - 15)
     assert gradient(PLANE, weights, vec(1, 2), F(3), 0b11) == vec(2 - 15 + 21, 4 - 15 - 21)
     assert gradient(replace(PLANE, biases=True), weights, vec(1, 2), F(3), 0b01) == vec(2 - 15, -15)
-    space = replace(PLANE, Z=mat([[1, 2, 1], [0, 1, 1]]), biases=True)
+    space = replace(PLANE, seen=mat([[1, 2, 1], [0, 1, 1]]), biases=True)
     assert gradient(space, weights, vec(1, 2, 9), F(3), 0) == vec(2, 4, 0)
 
 
@@ -503,7 +503,7 @@ def test_kinks_of_given_networks() -> None:
     assert kinks_of(PLANE, weights, 0) == [1]
     assert kinks_of(PLANE, replace(weights, residual=vec(5, 0)), 0) == []
     assert kinks_of(PLANE, replace(weights, w2=vec(0)), 0) == []
-    assert kinks_of(replace(PLANE, Z=mat([[0, 0], [-1, 1]])), weights, 0) == [1]
+    assert kinks_of(replace(PLANE, seen=mat([[0, 0], [-1, 1]])), weights, 0) == [1]
 
 
 def test_gradients_of_output_biases() -> None:

@@ -578,7 +578,7 @@ def test_ties_of_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Rejected, match="one of zero, crossing, supports"):
         check_position(blocks, Node({}))
     assert check_position(blocks, Node(None)) is None
-    apart = blocks_of(replace(three, Z=mat([[1, 2, 4]])), None, True)
+    apart = blocks_of(replace(three, seen=mat([[1, 2, 4]])), None, True)
     monkeypatch.setattr("verify.rules.ggp.MOST_SUPPORTS", 3)
     assert check_supports(apart, Node([])).startswith("no signed norms of null vectors on 2 of the 3 columns")
     monkeypatch.setattr("verify.rules.ggp.MOST_SUPPORTS", 2)
@@ -696,7 +696,7 @@ def test_targets_of_inputs() -> None:
         with pytest.raises(Rejected, match="an index below"):
             read_input(Node({**stated, "bias": bias, "target": most + 1}), ones)
     with pytest.raises(Rejected, match="a last column of ones"):
-        read_input(Node({**stated, "bias": True, "target": 0}), replace(ones, Z=mat([[1, 5]])))
+        read_input(Node({**stated, "bias": True, "target": 0}), replace(ones, seen=mat([[1, 5]])))
 
 
 def test_versions_of_other_formats() -> None:

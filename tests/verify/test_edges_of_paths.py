@@ -225,7 +225,7 @@ def test_frames_of_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_tube_of_a_still_piece() -> None:
     """R from |eta_0 y - s|, and for all eta what h changes: rho = R + (|s| + R) h / eta_0, |E| <= R + h |y|."""
-    frame = Frame(replace(RELU, y=vec(3), Z=mat([[1]])), F(2), F(1, 2))
+    frame = Frame(replace(RELU, y=vec(3), seen=mat([[1]])), F(2), F(1, 2))
     R = F(1)
     assert tube(frame, column(vec(5)), [], [], NODE) == (R + 6 * F(1, 4), R + 6 * F(1, 4), R + F(3, 2))
 

@@ -297,7 +297,7 @@ def test_ranges_of_nothing() -> None:
     """The projection on the range of zero columns is zero."""
     problem = Problem("cgl", Fraction(1), mat([[0], [0]]), vec(3, 4), ((0,),), (None,))
     assert others.on_range(problem, vec(3, 4)) == vec(0, 0)
-    assert others.on_range(replace(problem, Z=mat([[1], [0]])), vec(3, 4)) == vec(3, 0)
+    assert others.on_range(replace(problem, seen=mat([[1], [0]])), vec(3, 4)) == vec(3, 0)
 
 
 def test_ways_in_blocks_of_two_columns() -> None:
@@ -433,7 +433,7 @@ def test_outputs_outside_the_span() -> None:
     found = pruning.pruned(whole, (vec(1, 0), vec(1)), node("1 -1"))
     assert found == (vec(0, 0), vec(2))
     with pytest.raises(Rejected, match="an active dependence"):
-        pruning.pruned(replace(whole, Z=mat([[1, 0, 0]])), (vec(1, 0), vec(0)), node("0 1"))
+        pruning.pruned(replace(whole, seen=mat([[1, 0, 0]])), (vec(1, 0), vec(0)), node("0 1"))
 
 
 def test_points_of_all_constraints() -> None:

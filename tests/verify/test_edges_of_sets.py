@@ -806,7 +806,9 @@ def test_loose_kinks_that_bend_up() -> None:
 def test_rows_of_a_hyperplane() -> None:
     """p and l, and the squares of what they move by, each over the rows that look its way, short ones too."""
     plane = Plane({0: F(1), 1: F(-1, 2), 2: F(1, 3), 3: F(-2)})
-    assert plane.slopes(vec(6, 8, 9, 10)) == (F(9), F(-24)) and plane.squares() == (F(10, 9), F(17, 4))
+    assert plane.slopes(vec(6, 8, 9, 10)) == (F(9), F(-24))
+    ball = Ball(relu([[a] for a in plane.a.values()]), vec(6, 8, 9, 10), ZERO)
+    assert ball.planes == {0: plane} and ball.bends(0) == (F(10, 9), F(17, 4), F(10, 9) + F(17, 4))
 
 
 def test_idle_kinks_that_the_ball_moves() -> None:
@@ -1035,7 +1037,8 @@ def test_chances_of_covers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_squares_of_multiples() -> None:
     """By the side that a row looks to."""
-    assert Plane({0: F(1), 2: F(-3, 2), 4: F(4)}).squares() == (17, F(9, 4))
+    ball = Ball(relu([[1], [0], [F(-3, 2)], [0], [4]]), vec(0, 0, 0, 0, 0), ZERO)
+    assert ball.bends(0) == (17, F(9, 4), 17 + F(9, 4))
     assert Plane({0: F(1), 2: F(-3, 2), 4: F(4)}).slopes(vec(1, 0, 2, 0, 3)) == (13, -3)
     apart = direct([[1], [-1]], [[1]])
     assert one_sided(apart, face((0,))) == (0,)

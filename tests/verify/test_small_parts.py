@@ -327,7 +327,7 @@ def test_planes_by_hand() -> None:
     ball = Ball(Problem("relu", F(1), Z, vec(1, 1, 1, 1, 1)), vec(1, 2, 3, 4, 5), F(0))
     assert {name: plane.a for name, plane in ball.planes.items()} == {0: {0: 1, 2: F(-3, 2), 4: 4}, 3: {3: 1}}
     assert ball.planes[0].slopes(ball.theta) == (1 + 20, F(-9, 2))
-    assert ball.planes[0].squares() == (17, F(9, 4))
+    assert ball.bends(0) == (17, F(9, 4), 17 + F(9, 4))
     assert ball.zeta_squared == 4 + 9 + 25 + 64
     assert ball.threshold(F(4)) == 1
     far = replace(ball, R_squared=F(1, 16))

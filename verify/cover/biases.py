@@ -36,18 +36,18 @@ def of_weights(B: fmpq_mat) -> fmpq_mat:
 
 
 def rows_of(problem: Problem, classes: Sequence[Class]) -> dict[int, Vector]:
-    """1_D of the level classes by D, but for *linear* ones, on at all rows, and the other rows of one before."""
+    """P 1_D of the level classes by D, but for *linear* ones, on at all rows, and the other rows of one before."""
     named: dict[int, Vector] = {}
     for D in (class_.key[1] for class_ in classes if not class_.kinks):
-        if (others := (1 << problem.n) - 1 - D) and others not in named:
-            named[D] = tuple(Fraction(D >> k & 1) for k in range(problem.n))
+        if (others := (1 << problem.N) - 1 - D) and others not in named:
+            named[D] = problem.pooled([Fraction(D >> k & 1) for k in range(problem.N)])
     return named
 
 
 def kept(ball: Ball, class_: Class, node: Node) -> Vector:
     """The ends of an interval of biases that keep the pattern of a level class, for every residual of the ball."""
     (xi, D), w = class_.key, vector(class_.B.transpose() * column(ball.theta))
-    ends = [(-xi * dot(z, w), root_above(square(z) * ball.zeta_squared) * ball.R) for z in ball.problem.Z]
+    ends = [(-xi * dot(z, w), root_above(square(z) * ball.zeta_squared) * ball.R) for z in ball.problem.seen]
     low = max(b + room for k, (b, room) in enumerate(ends) if D >> k & 1)
     high = min(b - room for k, (b, room) in enumerate(ends) if not D >> k & 1)
     node.require(low < high, "a bias that keeps the pattern")
@@ -59,8 +59,9 @@ def check_level(found: Candidates, solved: OptimalSet, fields: Fields) -> int:
     add up to what the lift has: then some optimal network has these weights. Linear classes have any bias; there is
     one, or none can tie."""
     ball, problem, node, error = found.ball, found.ball.problem, fields["masses"], solved.weight_error
-    slope = length(of_weights(ball.Z).transpose() * column(ball.theta)) + root_above(ball.zeta_squared) * ball.R
-    every, named = (1 << problem.n) - 1, rows_of(problem, found.classes)
+    pull = of_weights(ball.pooled(ball.Z)).transpose() * column(ball.theta)
+    slope = length(pull) + root_above(ball.zeta_squared) * ball.R
+    every, named = (1 << problem.N) - 1, rows_of(problem, found.classes)
     linear = any(found.classes[a].key[1] == every for a in found.level)
     fields["classes"].require(linear or slope < problem.lam, "a linear class, or no linear neuron that ties")
     weights = {a: one.weight for a, one in enumerate(solved.neurons) if one.weight or one.active is None}

@@ -1,6 +1,6 @@
-"""The rule: theta is dual feasible, xi theta.(Zu)_+ <= lambda |u| for all u and xi = +-1, by a cover.
+"""The rule: theta is dual feasible, xi theta.P(Zu)_+ <= lambda |u| for all u and xi = +-1, by a cover.
 
-With free biases |u| is the norm of the weights, and theta.1 = 0: then the left side, as a function of the bias, is
+With free biases |u| is the norm of the weights, and theta.P1 = 0: then the left side, as a function of the bias, is
 constant at both ends, so that it is enough to look at u with z_k.u = 0 for some row k.
 """
 
@@ -40,7 +40,7 @@ class Cover:
 
 
 def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) -> Cover:
-    """Reject unless (xi theta.(Zu)_+)_+^2 <= squared |u|^2 for all u and both signs; with free biases theta.1 = 0."""
+    """Reject unless (xi theta.P(Zu)_+)_+^2 <= squared |u|^2 for all u and both signs; with free biases theta.P1 = 0."""
     lam = Fraction(isqrt(squared.numerator * squared.denominator << 192), squared.denominator << 96)  # <= the root
     fields = node.record("basis", "ties", "margin", "+", "-")
     lines = lines_of(problem)
@@ -54,7 +54,7 @@ def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) 
 
         roots, width = [*prisms(basis, prism_height(problem, basis, fields["basis"]))], widest(problem)
     margin = fields["margin"].index(2**40)
-    weights = {xi: weights_of(lines, theta, xi) for xi in SIGNS.values()}
+    weights = {xi: weights_of(lines, problem.spread(theta), xi) for xi in SIGNS.values()}
     ties = tuple(read_tie(weights, basis, squared, entry, problem.biases) for entry in fields["ties"].array())
     fields["ties"].require(len(ties) <= MOST_TIES, f"at most {MOST_TIES}", str(len(ties)))
     leaves, slack = {}, {}

@@ -1,4 +1,4 @@
-"""xi theta.(Zu)_+ = c0.u + sum_c w_c (p_c.u)_+ over the lines of the data, exactly and in short integers."""
+"""xi t.(Zu)_+ = c0.u + sum_c w_c (p_c.u)_+ over the lines of the data, exactly and in short integers; t = P'theta."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def dot(a: Sequence[int], b: Sequence[int]) -> int:
 
 def lines_of(problem: Problem) -> Lines:
     """The lines of Z."""
-    rows, scale = cleared_rows(problem.Z)
+    rows, scale = cleared_rows(problem.seen)
     names: dict[Row, int] = {}
     found = []
     for z in rows:
@@ -76,21 +76,21 @@ class Weights:
         return [c for c, w in enumerate(self.w) if w < 0]
 
 
-def weights_of(lines: Lines, theta: Vector, xi: int) -> Weights:
-    """s_c+ is the sum of a_k xi theta_k over a_k > 0, s_c- that over a_k < 0, w_c = s_c+ - s_c-."""
-    T, q = cleared(theta)
+def weights_of(lines: Lines, t: Vector, xi: int) -> Weights:
+    """s_c+ is the sum of a_k xi t_k over a_k > 0, s_c- that over a_k < 0, w_c = s_c+ - s_c-."""
+    T, q = cleared(t)
     w, c0 = [0] * len(lines.rows), [0] * lines.d
-    for c, a, t in zip(lines.line, lines.multiple, T, strict=True):
+    for c, a, x in zip(lines.line, lines.multiple, T, strict=True):
         if c >= 0:
-            w[c] += abs(a) * xi * t
-            c0 = [x + min(a, 0) * xi * t * p for x, p in zip(c0, lines.rows[c], strict=True)]
+            w[c] += abs(a) * xi * x
+            c0 = [b + min(a, 0) * xi * x * p for b, p in zip(c0, lines.rows[c], strict=True)]
     return Weights(lines, tuple(w), tuple(c0), lines.scale * q)
 
 
 @dataclass(frozen=True)
 class Coarse:
     """Rows floor(|w_c| p_c 2^bits / lambda), and the length that c may have: whatever the rounding did, and for every
-    residual r with |Z|_F |r - theta| <= margin lambda / 2^bits, a bound by `bound` is one by lambda (strictly)."""
+    residual r with Zeta |r - theta| <= margin lambda / 2^bits, a bound by `bound` is one by lambda (strictly)."""
 
     P: Integers
     N: Integers

@@ -18,12 +18,12 @@ def prism_height(problem: Problem, basis: Sequence[Row], node: Node) -> int:
     *weights, last = basis
     if any(g[-1] for g in weights) or last != (0,) * (problem.d - 1) + (1,):
         raise node.reject("vectors of weights, without a bias, and last that of a bias alone")
-    return max((ceil(abs(dot(z[:-1], map(Fraction, g[:-1])))) for z in problem.Z for g in weights), default=0)
+    return max((ceil(abs(dot(z[:-1], map(Fraction, g[:-1])))) for z in problem.seen for g in weights), default=0)
 
 
 def widest(problem: Problem) -> int:
     """At least sum_l |u_l| for weights of length 1 and a bias with z_k.u = 0 for some row k."""
-    return root_above(problem.d - 1) + root_above(max(ceil(square(z[:-1])) for z in problem.Z))
+    return root_above(problem.d - 1) + root_above(max(ceil(square(z[:-1])) for z in problem.seen))
 
 
 def prisms(basis: Sequence[Row], height: int) -> Iterator[tuple[Row, ...]]:

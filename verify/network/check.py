@@ -22,6 +22,7 @@ from verify.text import Fields, Node, show
 REQUIRED = ("file", "penalty", "W1", "w2", "b2", "gap", "objective")
 OPTIONAL = ("stationary", "own", "pruned", "directions", "nearest")
 OPTIONAL_WITH_FREE_TERMS = ("stationary", "pruned")  # the others rest on a program without free terms
+OPTIONAL_WITH_BAGS = ("stationary", "pruned", "directions", "nearest")  # its own patterns are a program of rows
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ class Network:
 def check_network(problem: Problem, facts: Facts, node: Node) -> Network:
     """Reject unless everything that is said of the network holds."""
     skip = ("skip",) if "skip" in problem.free else ()
-    fields = node.record(*REQUIRED, *skip, optional=OPTIONAL_WITH_FREE_TERMS if problem.free else OPTIONAL)
+    parts_of = OPTIONAL_WITH_FREE_TERMS if problem.free else OPTIONAL_WITH_BAGS if problem.bags else OPTIONAL
+    fields = node.record(*REQUIRED, *skip, optional=parts_of)
     file = fields["file"].record("sha256", "origin")
     digest, origin = file["sha256"].text(), file["origin"].text()
     if re.fullmatch(r"([0-9a-f]{64})?", digest) is None:

@@ -76,8 +76,8 @@ def apart(w: Vector, known: Known) -> tuple[Fraction, Fraction]:
 
 
 def by_correlation(ball: Ball, neuron: Neuron) -> Fraction:
-    """A neuron of an optimal network has xi r*.(Zu)_+ = lambda for its direction u. That function of u changes by at
-    most |Z||r*| times the change of u; so (lambda - xi r*.(Zw)_+ / |w|) / (|Z||r*|) is a lower bound if > 0."""
+    """A neuron of an optimal network has xi r*.P(Zu)_+ = lambda for its direction u. That function of u changes by
+    at most Zeta |r*| times the change of u; so (lambda - xi r*.P(Zw)_+ / |w|) / (Zeta |r*|) is a lower bound if > 0."""
     problem = ball.problem
     reach = dot(ball.theta, neuron.q) + ball.R * root_above(square(neuron.q))
     length = square(neuron.w) / root_above(square(neuron.w))  # at most |w|

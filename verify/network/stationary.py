@@ -1,7 +1,8 @@
 """How far a network is from Clarke stationarity: the shortest element of the subdifferential of J, enclosed.
 
-The subdifferential is a product over the neurons of one number, d/dw2_i = lambda w2_i - r.(Z W1_i)_+, and the convex
-hull of the gradients lambda W1_i - w2_i sum_k D_k r_k z_k in W1_i on the open cells D around it. FORMAT.md has why.
+The subdifferential is a product over the neurons of one number, d/dw2_i = lambda w2_i - r.P(Z W1_i)_+, and the convex
+hull of the gradients lambda W1_i - w2_i sum_k D_k t_k z_k in W1_i, t = P'r, on the open cells D around it.
+FORMAT.md has why.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from fractions import Fraction
 
 from verify.network.weights import Weights, free_constant
 from verify.patterns import Patterns
-from verify.problem import Problem, dot, square, times, transposed
+from verify.problem import Problem, dot, square, transposed
 from verify.text import Node, Vector, mask_of, show
 
 MOST_CELLS = 1 << 16  # around one neuron; beyond, its lower bound is 0
@@ -50,21 +51,20 @@ def of_bias(problem: Problem, weights: Weights) -> Fraction:
     if free_constant(problem):
         return Fraction(0)
     xi, lam = (1 if weights.b2 > 0 else -1), problem.lam
-    *others, last = (xi * x for x in transposed(problem.Z, weights.residual))
+    *others, last = (xi * x for x in transposed(problem.seen, problem.spread(weights.residual)))
     second = lam - xi * sum(weights.residual, Fraction(0))
     return abs(weights.b2) * (second**2 + (lam - last) ** 2 + square(tuple(others)))
 
 
 def raised(problem: Problem, weights: Weights, i: int) -> Fraction:
-    """r.(Z W1_i)_+"""
-    heights = times(problem.Z, weights.W1[i])
-    return sum((r_k * h for r_k, h in zip(weights.residual, heights, strict=True) if h > 0), Fraction(0))
+    """r.P(Z W1_i)_+"""
+    return dot(weights.residual, problem.output(weights.W1[i]))
 
 
 def kinks_of(problem: Problem, weights: Weights, i: int) -> list[int]:
-    """The rows with z_k.W1_i = 0 where a step of D_k changes the gradient: w2_i r_k z_k != 0."""
-    w, r = weights.W1[i], weights.residual
-    return [k for k, z in enumerate(problem.Z) if weights.w2[i] and r[k] and any(z) and not dot(z, w)]
+    """The rows with z_k.W1_i = 0 where a step of D_k changes the gradient: w2_i t_k z_k != 0."""
+    w, t = weights.W1[i], problem.spread(weights.residual)
+    return [k for k, z in enumerate(problem.seen) if weights.w2[i] and t[k] and any(z) and not dot(z, w)]
 
 
 def nearest(
@@ -74,7 +74,7 @@ def nearest(
     has x.p >= m, so that every element e has |e| >= e.x / |x| >= m / |x|."""
     w, v = weights.W1[i], weights.w2[i]
     bent = mask_of(kinks)
-    heights = times(problem.Z, w)
+    heights = problem.heights(w)
     on = mask_of(k for k, h in enumerate(heights) if h > 0) & ~bent
     if not kinks:
         node.array(0)
@@ -100,7 +100,7 @@ def nearest(
 
 
 def gradient(problem: Problem, weights: Weights, w: Vector, v: Fraction, rows: int) -> Vector:
-    """lambda W1_i - w2_i sum of r_k z_k over the rows; without lambda at a free bias."""
-    on = tuple(r_k if rows >> k & 1 else Fraction(0) for k, r_k in enumerate(weights.residual))
+    """lambda W1_i - w2_i sum of t_k z_k over the rows; without lambda at a free bias."""
+    on = tuple(t_k if rows >> k & 1 else Fraction(0) for k, t_k in enumerate(problem.spread(weights.residual)))
     w = (*w[:-1], Fraction(0)) if problem.biases else w
-    return tuple(problem.lam * x - v * pull for x, pull in zip(w, transposed(problem.Z, on), strict=True))
+    return tuple(problem.lam * x - v * pull for x, pull in zip(w, transposed(problem.seen, on), strict=True))

@@ -1,10 +1,10 @@
 """The weights of a given network as exact rationals, its neurons on the data, and its objectives.
 
-f(z) = sum_i w2_i (W1_i.z)_+ + b2,    J = 1/2 |f(Z) - y|^2 + lambda/2 (|W1|^2 + |w2|^2) + lambda |b2|,
+f(Z) = P sum_i w2_i (Z W1_i)_+ + b2,    J = 1/2 |f(Z) - y|^2 + lambda/2 (|W1|^2 + |w2|^2) + lambda |b2|,
 xi_i = sign(w2_i), w_i = |w2_i| W1_i, P = 1/2 |f(Z) - y|^2 + lambda sum_i |w_i| <= J.
 
 The output bias is the neuron sign(b2), |b2| e on the column of ones, balanced: its cost is the statement's own. Where
-it is free it is no neuron, f has s.z more for a skip connection, and norms do not see free biases.
+it is free it is no neuron, f has PZs more for a skip connection, and norms do not see free biases.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.bounds import root_above
-from verify.problem import Problem, square, times, transposed
+from verify.problem import Problem, square, transposed
 from verify.text import Fields, Matrix, Vector, mask_of
 
 
@@ -55,7 +55,7 @@ def read_weights(problem: Problem, fields: Fields) -> Weights:
     w2, b2 = fields["w2"].vector(len(W1)), fields["b2"].number()
     skip = fields["skip"].vector(problem.d) if "skip" in fields else ()
     constant = free_constant(problem)
-    inputs = problem.outputs[constant:]
+    inputs = problem.outputs[constants(problem) :]
     if any(skip[len(inputs) :]):
         raise fields["skip"].reject("0 for the column of ones, which is no input")
     fields["W1"].require(W1, "at least one neuron")
@@ -64,8 +64,9 @@ def read_weights(problem: Problem, fields: Fields) -> Weights:
         if v and any(row):
             neurons.append(neuron_of(problem, i, 1 if v > 0 else -1, tuple(abs(v) * x for x in row)))
     if b2 and not constant:
-        if any(z[-1] != 1 for z in problem.Z):
+        if any(z[-1] != 1 for z in problem.seen):
             raise fields["b2"].reject("0, because the last column of Z is not the column of ones")
+        fields["b2"].require(adds_to_ones(problem), "0, because outputs are not means of rows")
         neurons.append(neuron_of(problem, len(W1), 1 if b2 > 0 else -1, (Fraction(0),) * (problem.d - 1) + (abs(b2),)))
     linear = transposed(inputs, skip[: len(inputs)]) if skip and inputs else (Fraction(0),) * problem.n
     left = tuple(y_k - s_k - (b2 if constant else 0) for y_k, s_k in zip(problem.y, linear, strict=True))
@@ -76,15 +77,26 @@ def read_weights(problem: Problem, fields: Fields) -> Weights:
 
 def free_constant(problem: Problem) -> bool:
     """Whether a constant has a free coefficient by itself."""
-    return problem.biases or "output-bias" in problem.free
+    return "output-bias" in problem.free or (problem.biases and adds_to_ones(problem))
+
+
+def constants(problem: Problem) -> int:
+    """How many free columns are constants: ones, or P1, or both where they differ."""
+    named = ("output-bias" in problem.free) + problem.biases
+    return named - (named == 2 and adds_to_ones(problem))
+
+
+def adds_to_ones(problem: Problem) -> bool:
+    """P1 = 1: every output is a mean of rows."""
+    return set(problem.pooled([Fraction(1)] * problem.N)) == {1}
 
 
 def neuron_of(problem: Problem, number: int, sign: int, w: Vector) -> Neuron:
     """The neuron with its output and its signs on the data."""
-    heights = times(problem.Z, w)
+    heights = problem.heights(w)
     above = mask_of(k for k, h in enumerate(heights) if h > 0)
     below = mask_of(k for k, h in enumerate(heights) if h < 0)
-    q = tuple(sign * max(h, Fraction(0)) for h in heights)
+    q = tuple(sign * x for x in problem.output(w))
     return Neuron(number, sign, w, problem.length_squared(w), q, above, below)
 
 

@@ -38,7 +38,8 @@ def with_outputs(input_: Input, problem: Problem, fields: Fields) -> Input:
 def read_outputs(raw: bytes, input_: Input, limits: Limits, fields: int) -> tuple[Matrix, Vector, bool]:
     """The same with Y, row by row: the columns of `targets`, or a column for each of the labels, 1 for rows of this
     class; less their means where they are centred."""
-    rows, header = read_fields(raw, input_, limits, fields)
+    rows, names = read_fields(raw, input_, limits, fields)
+    header = bool(names)
     width = len(rows[0])
     if max(input_.targets) >= width or width - len(input_.targets) + input_.bias < 1:
         raise Rejected("data", f"target columns {input_.targets} and a feature", f"{width} columns")

@@ -47,7 +47,8 @@ def everywhere(problem: Problem) -> bool:
 class Rule:
     """What `check` returns are some of the facts that it `proves`, perhaps with others that it `sharpens`.
 
-    It `rests` on facts that must be there (`listed`: and on the patterns, for a network).
+    It `rests` on facts that must be there (`listed`: and on the patterns, for a network). `bags`: its argument knows
+    outputs that are sums over bags of rows; without this it does not apply to them.
     """
 
     proves: tuple[Fact[Any], ...]
@@ -56,6 +57,7 @@ class Rule:
     listed: bool = False
     sharpens: tuple[Fact[Any], ...] = ()
     applies: Applies = plain
+    bags: bool = False
 
 
 def load(name: str, problem: Problem) -> Rule:
@@ -72,7 +74,7 @@ def check_facts(problem: Problem, node: Node) -> Facts:
     """Check every fact that is there, whether or not a claim needs it, each on the ground of those before it."""
     given = node.record(optional=tuple(sorted(NAMES)))
     rules = {name: load(name, problem) for name in NAMES if name in given}
-    others = [name for name, rule in rules.items() if not rule.applies(problem)]
+    others = [name for name, rule in rules.items() if not rule.applies(problem) or (problem.bags and not rule.bags)]
     if problem.targets > 1:
         others = [name for name in rules if name not in SEVERAL]
     node.require(not others, "only keys of facts that such a problem can have", f"the unknown key {str(others)[1:-1]}")

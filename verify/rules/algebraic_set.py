@@ -40,9 +40,10 @@ class InField(Optimum):
 
     def pieces(self, sign: str, xi: int) -> Iterator[tuple[Node, int, Numbers]]:
         """Every piece that its multiplier of `dual` does not prove out has one entry, and no other piece has one."""
-        n, t, side = self.ball.problem.n, [xi * x for x in self.r], self.own.record("+", "-")[sign]
+        problem, side = self.ball.problem, self.own.record("+", "-")[sign]
+        n, t = problem.N, [xi * x for x in problem.spread(self.r)]
         P, needed = not_out(self.ball, xi, self.bounds.record("+", "-")[sign], None)
-        columns = tuple(zip(*self.ball.problem.Z, strict=True))
+        columns = tuple(zip(*problem.seen, strict=True))
         for entry in side.array():
             base_node, rows_node, values_node = entry.array(3)
             base = base_node.pattern(n)
@@ -82,8 +83,9 @@ def check_algebraic_set(problem: Problem, facts: Facts, node: Node) -> OptimalSe
     fields = node.record("field", "residual", "multipliers", "solutions", "farkas")
     in_field, theta = read_field(fields["field"]), facts[DUAL].theta
     r = read_numbers(in_field, fields["residual"], problem.n)
-    for k, (r_k, t_k) in enumerate(zip(r, theta, strict=True)):
-        fields["residual"].item(k).require(not r_k or r_k * t_k > 0, "0, or the sign of theta")
+    for k, (r_k, t_k) in enumerate(zip(problem.spread(r), problem.spread(theta), strict=True)):
+        node = fields["residual"] if problem.bags else fields["residual"].item(k)
+        node.require(not r_k or r_k * t_k > 0, "0, or the sign of theta")
     off = [r_k - t_k for r_k, t_k in zip(r, theta, strict=True)]
     ball = Ball(problem, theta, sum((x * x for x in off), in_field.number(())).upper())
     if (cover := facts.get(COVER)) is not None:

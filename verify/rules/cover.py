@@ -41,4 +41,4 @@ def read_theta(problem: Problem, facts: Facts, node: Node) -> Vector:
     return tuple(tau * t for t in theta)
 
 
-RULE = Rule((DUAL, COVER), check, applies=unlisted)
+RULE = Rule((DUAL, COVER), check, applies=unlisted, bags=True)

@@ -20,4 +20,4 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     return proved(LAMBDA_MAX, squared)
 
 
-RULE = Rule((LAMBDA_MAX,), check, applies=lambda problem: unlisted(problem) and not problem.free)
+RULE = Rule((LAMBDA_MAX,), check, applies=lambda problem: unlisted(problem) and not problem.free, bags=True)

@@ -1,6 +1,6 @@
 """The set of all optimal networks over a cover: every leaf is out, or lies in the region of the class of its tie.
 
-A leaf of a tie with |v| + |Z|_F R < lambda is out, too: xi r.(Zu)_+ <= (|v| + |Z|_F R) |u| for all residuals r of the
+A leaf of a tie with |v| + Zeta R < lambda is out, too: xi r.P(Zu)_+ <= (|v| + Zeta R) |u| for all residuals r of the
 ball. On a face v(r) is the gradient, projected; if it keeps the pattern of u, |v(r)| <= lambda at the residual of every
 optimal network, so that a maximiser in a leaf of the face has a part of tips only, and is v(r) (FORMAT.md, `cover`).
 """
@@ -65,7 +65,8 @@ def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node, lift: N
         from verify.split import spanned
 
         L = tuple(row.vector(ball.problem.n) for row in lift.array())
-        ones = {c: column(Fraction(c == one) for one in cover.lines.line) for c in doubtful}
+        pooled = ball.problem.pooled
+        ones = {c: column(pooled([Fraction(c == one) for one in cover.lines.line])) for c in doubtful}
         doubtful = [c for c in doubtful if cover.weights[xi].w[c] or not spanned(L, ones[c])]
     if xi != tie.xi or not cover.inside(xi, number, side, doubtful):
         raise node.reject(f"a class whose region holds all leaves of tie {number}")
@@ -81,12 +82,12 @@ def surely_concave(ball: Ball, cover: Cover, xi: int) -> list[bool]:
     """For each line, whether w_c < 0 for every residual of the ball."""
     w, unit = cover.weights[xi].w, cover.weights[xi].unit
     moved = ball.R_squared * Fraction(unit, cover.lines.scale) ** 2
-    p, q = moved.numerator, moved.denominator
-    squares = [0] * len(w)  # the sum of multiple_k^2 over the rows of each line
-    for c, a in zip(cover.lines.line, cover.lines.multiple, strict=True):
+    sizes: list[dict[int, Fraction]] = [{} for _ in w]  # |multiple_k| of the rows of each line
+    for k, (c, a) in enumerate(zip(cover.lines.line, cover.lines.multiple, strict=True)):
         if c >= 0:
-            squares[c] += a * a
-    return [w_c < 0 and w_c * w_c * q > size * p for w_c, size in zip(w, squares, strict=True)]
+            sizes[c][k] = Fraction(abs(a))
+    reach = ball.problem.reach
+    return [w_c < 0 and w_c * w_c > reach(a) * moved for w_c, a in zip(w, sizes, strict=True)]
 
 
 def face_class(ball: Ball, cover: Cover, tie: Tie, node: Node) -> Class:

@@ -182,4 +182,4 @@ def check_sample(patterns: Patterns | None, pieces: list[Piece], node: Node) -> 
     return lam, len(point.active)
 
 
-RULE = Rule((CURVE,), check_curve, rests=(PATH,))
+RULE = Rule((CURVE,), check_curve, rests=(PATH,), bags=True)

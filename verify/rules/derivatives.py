@@ -128,4 +128,4 @@ def within(distance: Fraction, radius: Fraction, node: Node) -> None:
     node.require(distance <= radius, f"a radius >= {show(distance)}", show(radius))
 
 
-RULE = Rule((DERIVATIVES,), check_derivatives, rests=(DUAL, VALUE, NEURONS))
+RULE = Rule((DERIVATIVES,), check_derivatives, rests=(DUAL, VALUE, NEURONS), bags=True)

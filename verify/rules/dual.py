@@ -22,4 +22,4 @@ def check_dual(problem: Problem, facts: Facts, node: Node) -> Facts:
     return Facts({DUAL: Dual(theta), MULTIPLIERS: fields["multipliers"]})
 
 
-RULE = Rule((DUAL, MULTIPLIERS), check_dual, listed=True, applies=everywhere)
+RULE = Rule((DUAL, MULTIPLIERS), check_dual, listed=True, applies=everywhere, bags=True)

@@ -66,7 +66,7 @@ def check_idle_direction(problem: Problem, neuron: Neuron, parts: Fields) -> Non
     parts["h"].vector(0)
     if face is None or not face.kinks:
         raise at.reject("a neuron with kinks")
-    vectors = problem.Z if problem.model == "relu" else problem.constraints(neuron.key[1])
+    vectors = problem.seen if problem.model == "relu" else problem.constraints(neuron.key[1])
     u = at.vector(len(vectors[0]))
     free = one_sided(problem, face)
     for c in face.kinks:
@@ -99,9 +99,10 @@ def at_kinks(problem: Problem, theta: Vector, neuron: Neuron, u: Vector, node: N
         pull = tuple(c - x for c, x in zip(transposed(X, theta), neuron.v, strict=True))
         return tight, dot(pull, u), times(X, u)
     xi = neuron.key[0]
-    heights, slopes = times(problem.Z, neuron.v), times(problem.Z, u)
-    moved = tuple(xi * (s if h > 0 else max(s, ZERO) if h == 0 else ZERO) for h, s in zip(heights, slopes, strict=True))
-    tight = tuple(z for z, h in zip(problem.Z, heights, strict=True) if any(z) and not h)
+    heights, slopes = problem.heights(neuron.v), problem.heights(u)
+    rises = [xi * (s if h > 0 else max(s, ZERO) if h == 0 else ZERO) for h, s in zip(heights, slopes, strict=True)]
+    moved = problem.pooled(rises)
+    tight = tuple(z for z, h in zip(problem.seen, heights, strict=True) if any(z) and not h)
     return tight, dot(theta, moved) - dot(neuron.v, u), moved
 
 
@@ -117,12 +118,12 @@ def check_break(
     if problem.model == "relu":
         ball = Ball(problem, theta, ZERO)
         for c, plane in ball.planes.items():
-            if not dot(problem.Z[c], neuron.v):
-                p, l = plane.slopes(tuple(neuron.key[0] * x for x in theta))
+            if not dot(problem.seen[c], neuron.v):
+                p, l = plane.slopes(tuple(neuron.key[0] * x for x in problem.spread(theta)))
                 node.require(p < l, f"the empty vector, because the kink {c} is not concave")
     for c, other in enumerate(neurons):
         node.require(not (s := dot(h, other.q)), f"h.q = 0 for the tied neuron {c}", show(s))
     node.require(dot(h, moved), "an h that the output along u is not orthogonal to")
 
 
-RULE = Rule((), check_faces, rests=(DUAL, NEURONS), sharpens=(NEURONS,))
+RULE = Rule((), check_faces, rests=(DUAL, NEURONS), sharpens=(NEURONS,), bags=True)

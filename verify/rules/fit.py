@@ -34,4 +34,4 @@ def check_fit(problem: Problem, facts: Facts, node: Node) -> Facts:
     return proved(FIT, Fit(radius_squared))
 
 
-RULE = Rule((FIT,), check_fit, rests=(PRIMAL, VALUE), applies=everywhere)
+RULE = Rule((FIT,), check_fit, rests=(PRIMAL, VALUE), applies=everywhere, bags=True)

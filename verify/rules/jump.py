@@ -158,4 +158,4 @@ def product(u: fmpq_mat, v: fmpq_mat) -> fmpq:
     return (u.transpose() * v)[0, 0]
 
 
-RULE = Rule((JUMP,), check_jump, listed=True)
+RULE = Rule((JUMP,), check_jump, listed=True, bags=True)

@@ -50,4 +50,4 @@ def check_attained(problem: Problem, facts: Facts, squared: Fraction, node: Node
         raise parts["u"].reject(expected, f"{show(reached)}, its square {show(reached**2)}")
 
 
-RULE = Rule((LAMBDA_MAX,), check_lambda_max, listed=True, applies=lambda problem: not problem.free)
+RULE = Rule((LAMBDA_MAX,), check_lambda_max, listed=True, applies=lambda problem: not problem.free, bags=True)

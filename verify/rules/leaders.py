@@ -16,4 +16,4 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     return proved(DUAL, Dual(check_leaders(problem, node)))
 
 
-RULE = Rule((DUAL,), check, applies=unlisted)
+RULE = Rule((DUAL,), check, applies=unlisted, bags=True)

@@ -56,4 +56,4 @@ def check_slopes(system: System, stated: Vector, radius: fmpq, fields: Fields) -
         fields["mu"].require(sum(map(mul, alpha, row)) == g_l, f"F alpha = g in row {l}")
 
 
-RULE = Rule((SHORTEST,), check, rests=(SET,))
+RULE = Rule((SHORTEST,), check, rests=(SET,), bags=True)

@@ -10,4 +10,5 @@ RULE = Rule(
     (NETWORK,),
     lambda problem, facts, node: proved(NETWORK, check_network(problem, facts, node)),
     applies=lambda problem: unlisted(problem) and not problem.logistic,
+    bags=True,
 )

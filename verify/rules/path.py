@@ -180,4 +180,4 @@ def ends(S: fmpq_mat) -> list[Vector]:
     return [vector(S * powers) for powers in signs][: S.ncols()]
 
 
-RULE = Rule((PATH,), check_path, listed=True)
+RULE = Rule((PATH,), check_path, listed=True, bags=True)

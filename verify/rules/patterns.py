@@ -22,8 +22,8 @@ MOST_BITS = 2**34  # in all patterns, and in all sets of parallel rows
 
 def check_patterns(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless the fact `patterns` lists D_Z exactly."""
-    bounded(problem.n**2, MOST_BITS, "pairs of rows", node.place)
-    Z = [primitive(cleared(row)[0]) for row in problem.Z]
+    bounded(problem.N**2, MOST_BITS, "pairs of rows", node.place)
+    Z = [primitive(cleared(row)[0]) for row in problem.seen]
     spaces = Subspaces(Z)
     fields = node.record("columns", "groups", "covers")
     columns = fields["columns"].ascending(problem.d)
@@ -33,7 +33,7 @@ def check_patterns(problem: Problem, facts: Facts, node: Node) -> Facts:
     circuits = check_group(spaces.whole, first, signs, listed)
     open_cells = len(listed)
     for group in others:
-        flat = group.record("flat", "circuits", "witnesses")["flat"].ascending(problem.n)
+        flat = group.record("flat", "circuits", "witnesses")["flat"].ascending(problem.N)
         check_group(spaces.on(mask_of(flat)), group, signs, listed)
     patterns = Patterns(list(listed), listed, open_cells)
     check_covers(spaces, circuits, patterns, fields["covers"])
@@ -131,4 +131,9 @@ def dependent_flats(spaces: Subspaces, circuits: list[tuple[int, ...]]) -> Itera
                     pending.extend((space, name) for name in space.classes)
 
 
-RULE = Rule((PATTERNS,), check_patterns, applies=lambda problem: problem.model != "cgl" and problem.patterns is None)
+def of_network(problem: Problem) -> bool:
+    """Networks over all patterns."""
+    return problem.model != "cgl" and problem.patterns is None
+
+
+RULE = Rule((PATTERNS,), check_patterns, applies=of_network, bags=True)

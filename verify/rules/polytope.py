@@ -199,4 +199,4 @@ def used_by(found: OptimalSet, used: Sequence[int]) -> OptimalSet:
     return replace(found, neurons=tuple(replace(one, active=a in used) for a, one in enumerate(found.neurons)))
 
 
-RULE = Rule((POLYTOPE, SHORTEST), check, rests=(SET, NEURONS), sharpens=(NEURONS,), applies=lifted)
+RULE = Rule((POLYTOPE, SHORTEST), check, rests=(SET, NEURONS), sharpens=(NEURONS,), applies=lifted, bags=True)

@@ -46,14 +46,14 @@ def check_primal(problem: Problem, facts: Facts, node: Node) -> Facts:
 
 
 def neuron_output(problem: Problem, facts: Facts, first: Node, vector: Node) -> tuple[Vector, Vector]:
-    """X_b w and w for w in C_b: relu xi (Zw)_+, gated D Z w with D in D_Z, direct X_b w with K_b'w <= 0."""
+    """X_b w and w for w in C_b: relu xi P (Zw)_+, gated D Z w with D in D_Z, direct X_b w with K_b'w <= 0."""
     if problem.model == "relu":
         xi = SIGNS[first.text("+", "-")]
         w = vector.vector(problem.d)
-        return tuple(xi * max(x, Fraction(0)) for x in problem.times(w)), w
+        return tuple(xi * x for x in problem.output(w)), w
     from verify.blocks import block_output
 
     return block_output(problem, facts.get(PATTERNS), first, vector)
 
 
-RULE = Rule((PRIMAL,), check_primal, applies=everywhere)
+RULE = Rule((PRIMAL,), check_primal, applies=everywhere, bags=True)

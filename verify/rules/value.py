@@ -55,4 +55,4 @@ def equal(node: Node, formula: str, derived: Fraction) -> None:
         raise node.reject(f"{formula} = {show(derived)}", f"{show(stated)} (off by {show(stated - derived)})")
 
 
-RULE = Rule((VALUE,), check_value, rests=(PRIMAL, DUAL), applies=everywhere)
+RULE = Rule((VALUE,), check_value, rests=(PRIMAL, DUAL), applies=everywhere, bags=True)

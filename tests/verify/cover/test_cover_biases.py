@@ -278,7 +278,7 @@ def sides(b: Fraction, other: Fraction, sign: int) -> Candidates:
     x, theta = (-2, -1, 2, 3), vec(4 * sign, -4 * sign, -4, 4)
     fit = ((4 * a + b if a > 0 else sign * (other - 4 * a)) / 2 for a in x)
     y = tuple(t + f for t, f in zip(theta, fit, strict=True))
-    problem = replace(LINE, Z=mat([[a, 1] for a in x]), y=y, lam=F(9))
+    problem = replace(LINE, seen=mat([[a, 1] for a in x]), y=y, lam=F(9))
     return found(problem, theta, F(0), (1, D), (sign, 0b0011))
 
 
@@ -313,7 +313,7 @@ def test_a_pattern_that_no_bias_keeps() -> None:
     """4 x + b is never positive at x = 0 and 3 only, nor at one of two equal rows only."""
     with pytest.raises(Rejected, match="a bias that keeps the pattern"):
         checked(found(LINE, THETA, F(0), (1, 0b1001), lift=(ONES, vec(1, 0, 0, 1))), F(0), F(1, 2))
-    twice = replace(LINE, Z=mat([[x, 1] for x in (0, 2, 2, 3)]), lam=F(9))
+    twice = replace(LINE, seen=mat([[x, 1] for x in (0, 2, 2, 3)]), lam=F(9))
     with pytest.raises(Rejected, match="a bias that keeps the pattern"):
         checked(found(twice, THETA, F(0), (1, D)), F(0), F(1, 2))
 

@@ -298,12 +298,7 @@ def test_lines_that_are_surely_concave() -> None:
 
     shown: Any = Shown()
     for R_squared, sure in ((F(0), [False, True]), (F(99, 100), [False, True]), (F(1), [False, False])):
-
-        class Around:
-            pass
-
-        ball: Any = Around()
-        ball.R_squared = R_squared
+        ball = Ball(Problem("relu", F(1), mat([[1]] * len(CROSS.line)), vec(*[1] * len(CROSS.line))), (), R_squared)
         assert surely_concave(ball, shown, 1) == sure  # 4 > 1 R^2 unit^2 = 4 R^2
 
 
@@ -404,7 +399,7 @@ def test_regions_of_the_classes_of_ties() -> None:
         fields = {"sign": "+", "pattern": pattern, "kinks": [], "basis": [], "idle": [], "fixed": ""}
         assert checked(ball, cover, 5, tie, Node(fields), Node([])).key == (1, 0b00110)
     assert seen == [(1, 5, [-1, 1, -1], [0, 1, 2])] * 2
-    bent = replace(problem, Z=mat([[1, 1], [0, 1]]), y=vec(1, 1))
+    bent = replace(problem, seen=mat([[1, 1], [0, 1]]), y=vec(1, 1))
     cover.lines, ball = lines_of(bent), Ball(bent, vec(1, -2), F(0))
     cover.weights, tie.u = {1: weights_of(cover.lines, ball.theta, 1)}, (1, 0)
     fields = {"sign": "+", "pattern": "10", "kinks": [1], "basis": [1], "idle": [], "fixed": ""}

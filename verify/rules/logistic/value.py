@@ -118,4 +118,4 @@ def ceiling(x: Fraction) -> int:
     return -((-x.numerator << BITS) // x.denominator)
 
 
-RULE = Rule((VALUE,), check_logistic, rests=(PRIMAL, DUAL), applies=everywhere)
+RULE = Rule((VALUE,), check_logistic, rests=(PRIMAL, DUAL), applies=everywhere, bags=True)

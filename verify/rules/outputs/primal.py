@@ -22,7 +22,7 @@ def check_primal(problem: Problem, facts: Facts, node: Node) -> Facts:
         neuron.require(any(w) and any(v), "vectors other than zero")
         norm, squared = fields["norm"].number(), square(w) * square(v)
         fields["norm"].require(norm >= 0 and norm**2 >= squared, f"norm^2 >= |w|^2 |v|^2 = {show(squared)}", show(norm))
-        for k, x in enumerate(problem.times(w)):
+        for k, x in enumerate(problem.heights(w)):
             if x > 0:
                 for c, v_c in enumerate(v):
                     fit[C * k + c] += x * v_c
