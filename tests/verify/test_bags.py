@@ -309,7 +309,7 @@ def accepts(tree: dict[str, Any]) -> bool:
 def test_a_rule_that_does_not_say_so_does_not_apply() -> None:
     """Every rule that applies to bags says so; the others do not, and Z is refused to whoever asks for it."""
     plain_problem = Problem("relu", F(1), mat([[1]]), vec(1))
-    assert {name for name in NAMES if not load(name, plain_problem).bags} == {"ggp", "one_neuron"}
+    assert {name for name in NAMES if not load(name, plain_problem).bags} == {"ggp", "one_neuron", "solution"}
     assert not load("dual", replace(plain_problem, delta=F(1))).bags
     with_bags = replace(plain_problem, bags=(Bag(F(1), (0,), (1,)),))
     assert with_bags.seen == plain_problem.Z
