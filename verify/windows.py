@@ -115,8 +115,8 @@ def gathered(parts: Iterable[Sequence[Vector]], pool: str) -> tuple[Matrix, tupl
 
 
 def read_bags(raw: bytes, input_: Input, limits: Limits, problem: Problem) -> tuple[Matrix, Vector, bool]:
-    """Rows, targets, and whether there was a header; rejected unless the bags are those of the problem: the windows of a
-    record, or records of one name."""
+    """Rows, targets, and whether there was a header; rejected unless the bags are those of the problem: the windows of
+    a record, or records of one name."""
     if input_.windows is not None:
         Z, y, header = read_table(raw, replace(input_, bias=False), limits, MOST_FIELDS)
         entries, one = input_.windows.entries(len(Z[0])), (Fraction(1),) * input_.bias
