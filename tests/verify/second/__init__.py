@@ -1,0 +1,1 @@
+"""A second checker, written from verify/FORMAT.md alone."""
