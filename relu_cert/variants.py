@@ -67,11 +67,7 @@ def network_variant(
 ) -> Problem:
     """The problem of a network in that variant. Not `listed`: the patterns need not be, where a cover will do."""
     gates = variant.gates
-    for given, option in (
-        (gates is not None, "--patterns (and --gates)"),
-        (variant.delta, "--l2"),
-        (variant.free, "--free"),
-    ):
+    for given, option in ((gates is not None, "--patterns (and --gates)"), (variant.delta, "--l2")):
         if given:
             data.require_single_rows(option)
     if variant.free:
@@ -96,6 +92,8 @@ def with_free_terms(problem: Problem, data: Dataset, free: Free) -> Problem:
     """The problem with terms that are not penalised."""
     if "biases" in free and not data.source.bias:
         raise UsageError("--free biases needs the column of ones whose weights they are; read the data with --bias.")
+    if "biases" in free and data.source.pool == "sum":
+        raise UsageError("--free biases is for --pool mean: a sum of constants grows with the bag.")
     return replace(problem, free=free, appended=data.source.bias)
 
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from relu_cert.bags import EACH
 from relu_cert.cover.build import THETA_BITS, Exhausted, rounded
 from relu_cert.cover.engine import Floats
 from relu_cert.cover.lines import weights_of
@@ -71,7 +72,8 @@ def _idle(data: Data, theta: Vector, bits: int = IDLE_BITS) -> frozenset[int]:
     rows: dict[int, list[int]] = {}
     for k, c in enumerate(data.lines.line):
         rows.setdefault(c, []).append(k)
-    return frozenset(k for c in idle for k in rows[c] if len(rows[c]) == 1)
+    single = data.bags is EACH  # else a row has no theta of its own
+    return frozenset(k for c in idle for k in rows[c] if len(rows[c]) == 1 and single)
 
 
 def _two_sided(given: Setting, theta: Vector, neurons: Neurons) -> list[Vector]:
@@ -83,7 +85,7 @@ def _two_sided(given: Setting, theta: Vector, neurons: Neurons) -> list[Vector]:
         heights = data.floats @ np.array([float(x) for x in w])
         kinks = tuple(np.flatnonzero(np.abs(heights) < KINK * np.abs(heights).max()).tolist())
         if kinks not in found:
-            columns = on_face(given.Z, kinks)
+            columns = [data.bags.pooled(one) for one in on_face(given.Z, kinks)]
             longest = max((abs(x) for one in columns for x in one), default=Fraction(0))  # no face: kinks of floats
             tiny = Fraction(size) * longest / (1 << TWO_SIDED_BITS)
             found[kinks] = columns if all(abs(dot(one, theta)) <= tiny for one in columns) else []
@@ -96,7 +98,7 @@ def _exactly_level(given: Setting, neurons: Neurons, idle: frozenset[int]) -> li
     for _, w in neurons:
         heights = [dot(z, w) for z in given.Z]
         if all(h or k in idle for k, h in enumerate(heights)):
-            found.append(tuple(Fraction(int(h > 0)) for h in heights))
+            found.append(given.data.bags.pooled([Fraction(int(h > 0)) for h in heights]))
     return found
 
 
@@ -108,4 +110,4 @@ def _levels(given: Setting, V: Floats) -> Sequence[Vector]:
     rows = given.data.floats
     cosines = V @ rows.T / np.linalg.norm(rows, axis=1)
     smooth = np.abs(cosines).min(axis=1) > KINK * np.linalg.norm(V, axis=1)
-    return [tuple(Fraction(int(on)) for on in row) for row in cosines[smooth] > 0.0]
+    return [given.data.bags.pooled([Fraction(int(on)) for on in row]) for row in cosines[smooth] > 0.0]

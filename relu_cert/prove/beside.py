@@ -13,7 +13,7 @@ from flint import fmpq_mat
 
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.problem.hyperplanes import parallel_classes
-from relu_cert.problem.problem import Problem
+from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.split import null_space
@@ -24,14 +24,14 @@ def rows_beside(
     problem: Problem, classes: Sequence[NeuronClass], theta: Vector, free: Matrix, level: Sequence[int]
 ) -> Matrix:
     """Independent rows, orthogonal to the free ones and to theta."""
-    Z = problem.relu.Z
+    Z, bags = problem.relu.Z, problem.relu.bags
     proposed: list[Vector] = []
     for kinks in {neuron.kinks: None for neuron in classes}:
-        columns = on_face(Z, kinks)
+        columns = [bags.pooled(one) for one in on_face(Z, kinks)]
         if not any(dot(one, theta) for one in columns):
             proposed += columns
     if level:
-        proposed += _without_weight(Z, theta, free)
+        proposed += _without_weight(problem.relu, theta, free)
     chosen = independent((*free, *proposed))[len(free) :]
     if not chosen or not free:
         return chosen
@@ -47,11 +47,12 @@ def on_face(Z: Matrix, kinks: Sequence[int]) -> list[Vector]:
     return [to_vector(matrix_of(Z) * u) for u in face]
 
 
-def _without_weight(Z: Matrix, theta: Vector, free: Matrix) -> Iterator[Vector]:
+def _without_weight(network: Network, theta: Vector, free: Matrix) -> Iterator[Vector]:
     """The lines that have no weight: differences of those that the free rows do not tell apart, then one of each."""
     first: dict[tuple[Fraction, ...], Vector] = {}
-    for rows in parallel_classes(Z).values():
-        if not sum((theta[k] for k in rows), Fraction(0)):
-            line = tuple(Fraction(k in rows) for k in range(len(Z)))
-            other = first.setdefault((Fraction(len(rows)), *(row[min(rows)] for row in free)), line)
+    t = network.bags.spread(theta)
+    for rows in parallel_classes(network.Z).values():
+        if not sum((t[k] for k in rows), Fraction(0)):
+            line = network.bags.pooled([Fraction(k in rows) for k in range(len(network.Z))])
+            other = first.setdefault(tuple(dot(row, line) for row in free), line)
             yield tuple(a - b for a, b in zip(line, other, strict=True)) if other != line else line

@@ -16,7 +16,7 @@ import numpy as np
 from flint import arb_mat
 from numpy.typing import NDArray
 
-from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
+from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap, has_biases, size_squared
 from relu_cert.prove.deepest import deepest
@@ -44,13 +44,14 @@ def is_linear(neuron: NeuronClass) -> bool:
     return "0" not in (neuron.pattern or "")
 
 
-def rows_of_lift(classes: Sequence[NeuronClass], level: Sequence[int]) -> Matrix:
-    """1_D of the level classes, but for linear ones (the constant is free anyway) and the other rows of one before."""
+def rows_of_lift(problem: Problem, classes: Sequence[NeuronClass], level: Sequence[int]) -> dict[str, Vector]:
+    """P 1_D of the level classes by D, but for linear ones (the constant is free anyway) and the other rows of one
+    before."""
     named: dict[str, Vector] = {}
     for pattern in (classes[a].pattern or "" for a in level if not is_linear(classes[a])):
         if _others(pattern) not in named:
-            named[pattern] = tuple(Fraction(int(bit)) for bit in pattern)
-    return tuple(named.values())
+            named[pattern] = problem.relu.bags.pooled([Fraction(int(bit)) for bit in pattern])
+    return named
 
 
 def _others(pattern: str) -> str:
@@ -60,7 +61,8 @@ def _others(pattern: str) -> str:
 def no_linear(facts: Facts) -> bool:
     """Whether no neuron that is on at all rows can tie."""
     X = list(zip(*facts.problem.relu.Z, strict=True))[:-1]
-    slope = sqrt_upper(sum((dot(x, facts.dual.theta) ** 2 for x in X), Fraction(0)), 64)
+    t = facts.problem.relu.bags.spread(facts.dual.theta)
+    slope = sqrt_upper(sum((dot(x, t) ** 2 for x in X), Fraction(0)), 64)
     return slope + sqrt_upper(size_squared(facts.problem) * facts.fit.radius_squared, 64) < facts.lam
 
 
@@ -104,11 +106,10 @@ def with_level(facts: Facts, plain: BallSet, maps: Sequence[ClassMap], outputs: 
 
 def _rows(facts: Facts, plain: BallSet, maps: Sequence[ClassMap], level: Sequence[int]) -> list[_Row]:
     """The rows of level classes, each with the classes that it is of."""
-    L, names = matrix_of(plain.lift), rows_of_lift(plain.classes, level)
+    L, names = matrix_of(plain.lift), rows_of_lift(facts.problem, plain.classes, level)
     W = (L * L.transpose()).solve(L).tolist()
     found = []
-    for row, W_j in zip(names, W[plain.free - len(names) : plain.free], strict=True):
-        pattern = "".join(str(x) for x in row)
+    for pattern, W_j in zip(names, W[plain.free - len(names) : plain.free], strict=True):
         ends = {}
         for a in level:
             own, xi = plain.classes[a].pattern or "", plain.classes[a].sign

@@ -61,7 +61,7 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
     if not problem.free:
         return _over(facts, candidates, lift, 0, [])
     level = level_classes(problem, candidates.classes)
-    free = (*lift, *rows_of_lift(candidates.classes, level))
+    free = (*lift, *rows_of_lift(problem, candidates.classes, level).values())
     if any(dot(row, theta) for row in free):
         raise Unsettled(ORTHOGONAL)
     if level and len(independent(free)) < len(free):
