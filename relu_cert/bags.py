@@ -129,7 +129,8 @@ class Bags(Each):
     @cached_property
     def widest(self) -> float:
         """About the length of the longest column of P."""
-        return float(np.sqrt((self.transposed.multiply(self.transposed)).sum(axis=1).max(initial=0.0)))
+        squares = np.asarray(self.matrix.multiply(self.matrix).sum(axis=0))
+        return float(np.sqrt(squares.max(initial=0.0)))
 
     @cached_property
     def unit(self) -> int:

@@ -32,6 +32,7 @@ from relu_cert.pipeline import (
 from relu_cert.problem import Problem, over_patterns, written_out
 from relu_cert.problem.loss import LOGISTIC, SQUARES, Loss
 from relu_cert.report.check import CheckReport
+from relu_cert.report.filters import results_of
 
 MOST_WRITTEN_OUT = 5000  # patterns whose blocks are treated one by one
 NetworkModel = Literal["relu", "gated"]
@@ -134,7 +135,7 @@ def checked(
     listed = listed or "patterns-complete" in asked.named
     problem = network_variant(data, model, variant, stages, max_patterns, listed=listed)
     facts, results = answered(asked, problem, stages, limits)
-    report = CheckReport(data.source, data, results, target, facts)
+    report = CheckReport(data.source, data, results_of(data.source, results), target, facts)
     if variant.gates is None:
         return report
     limit = min(max_patterns, MOST_WRITTEN_OUT) if variant.delta else max_patterns

@@ -105,6 +105,14 @@ _EXAMPLES = (
         "Fisher's irises (R. A. Fisher, 1936; public domain): 50 versicolor (-1), 50 virginica (1), four lengths each.",
         Fraction(1),
     ),
+    Example(
+        "digits",
+        "digits.csv",
+        "Handwritten zeros (-1) and ones (1), 20 images of 8 x 8 each, the first of the test set of Optical Recognition "
+        "of Handwritten Digits (E. Alpaydin, C. Kaynak, 1998; UCI, CC BY 4.0): filters of 2 x 2, averaged over the image.",
+        Fraction(2),
+        conv="2d:8x8:2x2",
+    ),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,6 +18,7 @@ from relu_cert.path.derivatives import Derivatives
 from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Value
+from relu_cert.report.filters import described, in_words_of, matrices
 from relu_cert.report.headline import of_check
 from relu_cert.report.optimal_set import minimal_networks, optimal_set_json
 from relu_cert.report.said import Sentence, proved
@@ -56,7 +58,7 @@ class CheckReport(Report):
     @property
     def headline(self) -> str:
         """What was found, in a sentence."""
-        return of_check(self.facts, self.results)
+        return in_words_of(self.source, of_check(self.facts, self.results))
 
     @property
     def distance(self) -> Interval | None:
@@ -79,7 +81,7 @@ class CheckReport(Report):
         content = {
             "format": FORMAT,
             "version": VERSION,
-            "input": picked(self.source, "path sha256") | size | picked(self.source, "numbers bias"),
+            "input": picked(self.source, "path sha256") | size | picked(self.source, "numbers bias") | self._bags(),
             "model": problem.kind,
             "loss": problem.loss.name,
             "l2": problem.delta,
@@ -98,6 +100,11 @@ class CheckReport(Report):
             "certificate": self.certificate_path,
         }
         return dict(plain(content))
+
+    def _bags(self) -> dict[str, Any]:
+        """How rows were made, and how many different ones there are, where data points are bags of rows."""
+        given = {name: text for name in ("conv", "bags", "pool") if (text := getattr(self.source, name))}
+        return given | ({"rows": len(self.data.Z)} if given and self.data is not None else {})
 
     def to_text(self) -> str:
         """The report for a terminal."""
@@ -126,7 +133,7 @@ class CheckReport(Report):
         noun = "column" if problem.kind == "cgl" else "feature"
         size = f"n = {count(problem.n, 'point')}, d = {count(self.features, noun)}{bias}"
         name = "standard input" if self.source.path == STANDARD_INPUT else self.name
-        lines = [f"{name}: {size}"]
+        lines = [f"{name}: {(self.data and described(self.data)) or size}"]
         model = f"two layers, {'gated ' * (problem.kind == 'gated')}ReLU"
         if listed:
             over = f"all {count(len(listed), 'activation pattern')}"
@@ -208,7 +215,7 @@ class CheckReport(Report):
         several = count(len(found), "minimal optimal network")
         lines = ["", f"all {several}, the narrowest first; every other optimal one is a mixture of these"]
         for i, one in enumerate(found[:SHOWN_NETWORKS]):
-            lines += [f"{i + 1}: width {len(one)}", *map(_shown, one)]
+            lines += [f"{i + 1}: width {len(one)}", *self._neurons(one, len(one))]
         more = len(found) - SHOWN_NETWORKS
         return [*lines, f"  ... and {more} more (all with --json)"] if more > 0 else lines
 
@@ -220,15 +227,27 @@ class CheckReport(Report):
             return self._coefficients()
         everywhere = self.facts.problem.unlisted or self.facts.problem.listed
         only = "" if everywhere else ", over these patterns only"
-        shown = [*map(_shown, neurons)]
-        lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * (direction . x)_+"]
-        lines += shortened(shown, SHOWN_NEURONS)
+        sums = {"mean": "the mean of ", "sum": "the sum of "}.get(self.source.pool, "")
+        seen = "filter . window" if self.source.conv else f"direction . {'row' if self.source.bags else 'x'}"
+        lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * {sums}({seen})_+"]
+        lines += self._neurons(neurons, SHOWN_NEURONS)
         b2, skip = free_parts(self.facts.problem, self.facts.primal.free)
         if free_constant(self.facts.problem.free):
             lines.append(f"  output bias {decimal(b2, 8)}")
         if skip:
             lines.append(f"  skip        {entries(skip, 6)} . x")
         return lines
+
+    def _neurons(self, neurons: Sequence[ExactNeuron], most: int) -> list[str]:
+        """The lines of the first neurons: sign, weight, direction, the last of a filter as a matrix below."""
+        shown = []
+        for neuron in neurons:
+            weight, direction = _split(neuron)
+            head = f"  {'+' if neuron.sign > 0 else '-'} {decimal(weight, 8):<14}"
+            below = matrices(self.source, direction, 6) if self.source.conv else []
+            told = head.rstrip() if below else f"{head} {entries(direction, 6)}"
+            shown.append("\n".join([told, *(f"      {line}" for line in below)]))
+        return [line for one in shortened(shown, most) for line in one.split("\n")]
 
     def _coefficients(self) -> list[str]:
         """The coefficients of the groups that are not zero."""
@@ -252,12 +271,6 @@ class CheckReport(Report):
 
 def _lasso(problem: Problem) -> str:
     return "group lasso" if all(block.K is None for block in problem.blocks) else "constrained group lasso"
-
-
-def _shown(neuron: ExactNeuron) -> str:
-    """A line for a neuron: sign, weight, direction."""
-    weight, direction = _split(neuron)
-    return f"  {'+' if neuron.sign > 0 else '-'} {decimal(weight, 8):<14} {entries(direction, 6)}"
 
 
 def _split(neuron: ExactNeuron) -> tuple[Fraction, tuple[Fraction, ...]]:

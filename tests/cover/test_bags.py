@@ -89,6 +89,7 @@ def test_products_with_P(seed: int) -> None:
     assert to_vector(bags.spread_matrix(column(y))) == t
     assert np.allclose(bags.pooled_floats(np.array(Z, dtype=float)), np.array(pooled, dtype=float))
     assert np.allclose(bags.spread_floats(np.array(y, dtype=float)), np.array(t, dtype=float))
+    assert np.isclose(bags.widest**2, float(max(norm_squared(p) for p in zip(*P, strict=True))))
     a = {0: Fraction(1, 2), bags.N - 1: Fraction(-3)}
     assert bags.moved_squared(a) == norm_squared(bags.pooled([a.get(k, Fraction(0)) for k in range(bags.N)]))
     size = sum(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from relu_cert import examples
+from relu_cert.bags import Bags
 from relu_cert.data import read_csv
 from relu_cert.errors import UsageError
 from relu_cert.exact import Vector, dot, matrix, norm_squared, vector
@@ -36,10 +37,10 @@ def test_examples_load_and_are_described(name: str) -> None:
         assert problem.n == 2
         assert not example.bias
     else:
-        data = read_csv(path, bias=example.bias)
+        data = read_csv(path, bias=example.bias, conv=example.conv)
         assert data.source.header
         assert ("bias" in data.names) is example.bias
-        assert 2 <= data.n <= 12 or name == "iris"
+        assert 2 <= data.n <= 12 or name in ("iris", "digits")
 
 
 def test_irises_are_as_fisher_published_them() -> None:
@@ -54,6 +55,16 @@ def test_irises_are_as_fisher_published_them() -> None:
     assert means[-1] == [Fraction(x, 1000) for x in (5936, 2770, 4260, 1326)]
     assert means[1] == [Fraction(x, 1000) for x in (6588, 2974, 5552, 2026)]
     assert all((10 * x).denominator == 1 for row in data.Z for x in row)
+
+
+def test_digits_are_forty_images() -> None:
+    """Twenty zeros and twenty ones, 49 windows of 2 x 2 grey values from 0 to 16 each."""
+    data = read_csv(examples.path("digits"), conv=examples.describe("digits").conv)
+    assert (data.n, data.d, data.source.pool) == (40, 4, "mean")
+    assert sorted(data.y) == [-1] * 20 + [1] * 20
+    assert all(0 <= x <= 16 and x.denominator == 1 for row in data.Z for x in row)
+    assert isinstance(data.bags, Bags)
+    assert set(data.bags.scale) == {Fraction(1, 49)}
 
 
 def test_unknown_names_get_a_hint() -> None:

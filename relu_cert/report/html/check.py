@@ -16,6 +16,8 @@ from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
 from relu_cert.report.check import CheckReport
+from relu_cert.report.filters import described, in_words_of, windows_of
+from relu_cert.report.html.filters import filters_figure
 from relu_cert.report.headline import because
 from relu_cert.report.html.functions import function_figure, neurons_figure, scatter_figure
 from relu_cert.report.html.neurons import dual_figure, fan_figure, heaviest_first, neuron_name, neurons_chart, strips
@@ -67,7 +69,9 @@ def check_page(report: CheckReport) -> str:
 
 def _statements(report: CheckReport) -> dict[str, str]:
     """What the claims say, in words that fit the problem."""
-    return OF_GROUPS if report.facts.problem.kind == "cgl" else STATEMENTS
+    if report.facts.problem.kind == "cgl":
+        return OF_GROUPS
+    return {name: in_words_of(report.source, text) for name, text in STATEMENTS.items()}
 
 
 def verdict_section(results: Sequence[Result], statements: Mapping[str, str] = STATEMENTS) -> Section:
@@ -86,8 +90,11 @@ def _head(report: CheckReport) -> Head:
     facts, problem = report.facts, report.facts.problem
     if problem.kind != "cgl":
         kind = "gated ReLU" if problem.kind == "gated" else "ReLU"
-        text = f"A two-layer {kind} network for {count(problem.n, 'point')} with {count(report.features, 'feature')}"
-        text += ", the last one the bias" if report.source.bias else ""
+        size = f"{count(problem.n, 'point')} with {count(report.features, 'feature')}"
+        size += ", the last one the bias" if report.source.bias else ""
+        convolutional = "convolutional " if report.source.conv else ""
+        given = (report.data and described(report.data)) or size
+        text = f"A two-layer {convolutional}{kind} network for {given}"
     else:
         text = f"A constrained group lasso with {problem.n} rows and {count(len(problem.blocks), 'group')}"
     value, top = facts.value, facts.lambda_max
@@ -96,7 +103,7 @@ def _head(report: CheckReport) -> Head:
     if top.least is not None:
         exact = f"≥ {downwards(sqrt_lower(top.least), 6)}"
     known = "exactly" if value.lower == value.upper else "proved"
-    wide = "active groups" if problem.kind == "cgl" else "neurons of this network"
+    wide = "active groups" if problem.kind == "cgl" else in_words_of(report.source, "neurons of this network")
     shown = [
         ("optimal value p*", one_number(value.lower, value.upper, 10), known),
         ("relative gap", at_most(value.relative_gap) if value.relative_gap else "0", "an upper bound"),
@@ -149,7 +156,8 @@ def _variant(facts: Facts) -> str:
 def _network(report: CheckReport) -> Section:
     facts = report.facts
     seen = view(facts, report.data)
-    shown = [neurons_chart(facts, report.names)]
+    windows = windows_of(report.source)
+    shown = [neurons_chart(facts, report.names)] if windows is None else [filters_figure(facts, windows)]
     if seen is not None:
         whole = [function_figure(seen), scatter_figure(seen)]
         shown = [*whole, *shown, neurons_figure(seen), fan_figure(seen)]
@@ -158,7 +166,7 @@ def _network(report: CheckReport) -> Section:
         body.insert(0, free_sentence(*free_parts(facts.problem, facts.primal.free)))
     elif not facts.primal.neurons:
         body.insert(0, e("p", f"The zero network{f', {because(facts)}' if facts.zero else ' is the best one found'}."))
-    elif facts.problem.kind != "cgl" and seen is None:
+    elif facts.problem.kind != "cgl" and seen is None and not report.source.pool:
         text = "Numbers this large or this small are not drawn, nor are patterns without a gate."
         body.append(e("p", text, cls="note"))
     return Section("network", "The solution" if facts.problem.kind == "cgl" else "The network", body)

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from relu_cert.bags import EACH
 from relu_cert.data.dataset import Dataset
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import ExactNeuron, Facts
@@ -66,10 +67,11 @@ class View:
 
 def view(facts: Facts, data: Dataset | None) -> View | None:
     """The floats of a network; None for direct problems, for numbers too large or small to draw, for gated networks on
-    patterns that no gate has, and for networks with free terms, which are more than their neurons."""
+    patterns that no gate has, for networks with free terms, which are more than their neurons, and for bags of rows,
+    whose data points are no places."""
     problem = facts.problem
     known = problem.source
-    if known is None or data is None or problem.free:
+    if known is None or data is None or problem.free or data.bags is not EACH:
         return None
     try:
         neurons = facts.primal.neurons
