@@ -108,8 +108,8 @@ _EXAMPLES = (
     Example(
         "digits",
         "digits.csv",
-        "Handwritten zeros (-1) and ones (1), 20 images of 8 x 8 each, the first of the test set of Optical Recognition "
-        "of Handwritten Digits (E. Alpaydin, C. Kaynak, 1998; UCI, CC BY 4.0): filters of 2 x 2, averaged over the image.",
+        "Handwritten zeros (-1) and ones (1), 20 images of 8 x 8 each, the first of the test set of Optical "
+        "Recognition of Handwritten Digits (E. Alpaydin, C. Kaynak, 1998; UCI, CC BY 4.0): filters of 2 x 2, averaged.",
         Fraction(2),
         conv="2d:8x8:2x2",
     ),
