@@ -17,8 +17,8 @@ from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
 from relu_cert.report.check import CheckReport
 from relu_cert.report.filters import described, in_words_of, windows_of
-from relu_cert.report.html.filters import filters_figure
 from relu_cert.report.headline import because
+from relu_cert.report.html.filters import filters_figure
 from relu_cert.report.html.functions import function_figure, neurons_figure, scatter_figure
 from relu_cert.report.html.neurons import dual_figure, fan_figure, heaviest_first, neuron_name, neurons_chart, strips
 from relu_cert.report.html.optimal_set import shadow, shadow_figure, shape
