@@ -138,11 +138,16 @@ def read_bags(raw: bytes, input_: Input, limits: Limits, problem: Problem) -> tu
                 raise Rejected("data", f"one target in the bag {describe(name)}", both)
         y = tuple(targets.values())
         found, bags = gathered(parts.values(), input_.pool)
-    for i, (bag, stated) in enumerate(zip(bags, problem.bags, strict=False)):
-        if bag != stated:
-            place = f"certificate.problem.bags[{i}]"
-            raise Rejected(place, f"{describe(str(bag))} as in the data given", describe(str(stated)))
+    same_bags(bags, problem.bags)
     return found, y, header
+
+
+def same_bags(read: Sequence[Bag], stated: Sequence[Bag]) -> None:
+    """Reject unless these are the same, as far as they go: y tells how many there are."""
+    for i, (bag, other) in enumerate(zip(read, stated, strict=False)):
+        if bag != other:
+            place = f"certificate.problem.bags[{i}]"
+            raise Rejected(place, f"{describe(str(bag))} as in the data given", describe(str(other)))
 
 
 def told(input_: dict[str, Any], n: int) -> str:

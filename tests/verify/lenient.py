@@ -64,9 +64,22 @@ def read(_: Any, rows: Any, *__: Any) -> None:
         pass
 
 
+def spread(self: Any, theta: Any) -> tuple[Any, ...]:
+    """As if every row were an output."""
+    return (*theta, *[Fraction(0)] * self.N)[: self.N]
+
+
+def pooled(self: Any, x: Any) -> tuple[Any, ...]:
+    """Likewise."""
+    return (*x, *[Fraction(0)] * self.n)[: self.n]
+
+
 # What is left out: a function of the checker, what stands in for it, and the kinds of evidence to look at.
 LEFT_OUT: dict[str, tuple[str, Callable[..., Any], tuple[str, ...]]] = {
     "that data are compared": ("verify.data.same", nothing, ("optimal", "frame", "exact_set")),
+    "that bags are compared": ("verify.windows.same_bags", nothing, ("bags",)),
+    "what bags do to weights": ("verify.problem.Problem.spread", spread, ("bags",)),
+    "what bags do to outputs": ("verify.problem.Problem.pooled", pooled, ("bags",)),
     "that a network's file is compared": ("verify.network.file.compare_file", nothing, ("network",)),
     "that the penalty is lambda": ("verify.network.check.check_penalty", nothing, ("network",)),
     "that values are those of the points": ("verify.rules.value.equal", nothing, ("optimal",)),

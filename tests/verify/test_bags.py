@@ -24,13 +24,18 @@ from tests.verify.build.bags import (
     dense,
     image_windows,
     in_long_form,
+    long_form,
     pooled,
+    produced,
     restated,
     signals,
     some,
+    stream,
+    written,
     wrong,
 )
-from tests.verify.oracle.brute import Mat, dot, mat, vec
+from tests.verify.build.plain import words
+from tests.verify.oracle.brute import Mat, dot, kernel, mat, vec
 from verify.ball import Ball, Class
 from verify.bounds import column
 from verify.certificate import read
@@ -44,6 +49,7 @@ from verify.rules import NAMES, load
 from verify.rules.cover_set import surely_concave
 from verify.statement import statement
 from verify.text import Node
+from verify.variants import with_free_terms
 from verify.windows import read_bags, read_windows, told
 
 ONES = F(1)
@@ -130,6 +136,22 @@ def test_dense_certificates_hold_with_a_diagonal_matrix(path: Path) -> None:
         other["problem"]["Z"] = tree["problem"]["Z"]
         with pytest.raises(verify.Rejected):
             verify.check(json.dumps(other).encode())
+
+
+@pytest.mark.parametrize("one", produced(), ids=lambda one: one[0])
+def test_what_the_program_finds_is_accepted(one: tuple[str, bytes, bytes]) -> None:
+    """With its data; and with a row of a bag counted once more nothing of it is."""
+    _, text, raw = one
+    assert {line.claim for line in verify.check(text, raw)} >= {"optimal", "fit"}
+    tree = json.loads(text)
+    bag = next(bag for bag in tree["problem"]["bags"] if len(bag["rows"]) > 1)
+    bag["times"][0] += 1
+    with pytest.raises(verify.Rejected):
+        verify.check(json.dumps(tree).encode(), raw)
+    scale = F(bag["scale"])
+    bag["scale"] = plain.word(scale / (1 + scale) if tree["input"]["pool"] == "mean" else scale)
+    with pytest.raises(verify.Rejected):
+        verify.check(json.dumps(tree).encode())
 
 
 # ------------------------------------------------------------------------------------------------ inequalities
@@ -406,3 +428,87 @@ def test_the_long_form(one: tuple[str, bool, str]) -> None:
     """Records with the same text in a column are one bag, wherever they stand; the text is no number."""
     case = in_long_form(*one)
     assert len(verify.check(case.text, case.raw)) == 4
+
+
+# ------------------------------------------------------------------------------------------------ free terms
+
+
+BAGS = [mat([[3], [-1]]), mat([[2]]), mat([[-2], [0], [1]]), mat([[1], [1]])]
+
+
+def uniform(depth: int) -> bytes:
+    """The codes of a tree that is bisected so often everywhere."""
+    return b"\xc8" if not depth else b"\0" + 2 * uniform(depth - 1)
+
+
+def free_of_penalty(free: list[str], pool: str, times_lambda: F) -> tuple[bytes, F]:
+    """Only free terms fit y, which is optimal for lambda at least the largest xi t.(xw + b)_+ with |w| = 1; the cover
+    is a uniform tree. The largest is known exactly: over w = 1, -1 and the b where a row is zero."""
+    bags = [[(*z, ONES) for z in bag] for bag in BAGS]
+    data = pooled(bags, pool)
+    ones = tuple(sum(row, F(0)) for row in data.P)
+    columns = {"output-bias": vec(1, 1, 1, 1), "biases": ones}
+    B = list(dict.fromkeys(columns[name] for name in free))
+    theta = next(t for t in kernel(B, 4) if any(t))
+    t = data.spread(theta)
+    kinks = [(w, -z[0] * w) for w in (1, -1) for z in data.Z]
+    sums = [sum((t_k * max(z[0] * w + b, F(0)) for t_k, z in zip(t, data.Z, strict=True)), F(0)) for w, b in kinks]
+    lam = max(map(abs, sums)) * times_lambda
+    c = [F(k + 1) for k in range(len(B))]
+    fit = tuple(sum((x * column[k] for x, column in zip(c, B, strict=True)), F(0)) for k in range(4))
+    y = tuple(a + b for a, b in zip(theta, fit, strict=True))
+    biases = "biases" in free
+    roots, depth = (2, 6) if biases else (4, 6)
+    side = {"codes": stream(roots * uniform(depth)), "multipliers": stream(bytes(roots * (2**depth - 1)))}
+    side |= {"data": stream(b""), "rows": stream(b"")}
+    proof = {"basis": ["1 0", "0 1"], "ties": [], "margin": 1, "+": side, "-": side}
+    facts = {
+        "primal": {"neurons": [], "free": words(c)},
+        "cover": {"theta": words(theta), "proof": proof},
+        **plain.value_and_fit(y, lam, fit, F(0), theta),
+    }
+    problem = {"model": "relu", "objective": plain.OBJECTIVE, "lambda": plain.word(lam), "y": words(y), "free": free}
+    problem |= data.written(pool, [*map(len, bags)])
+    raw = long_form(BAGS, y)
+    tree = plain.certificate(problem, facts, raw, target=2, bias=True, bags="bag", pool=pool)
+    tree["facts"]["value"]["gap"] = "0"
+    return written(tree, raw), lam
+
+
+@pytest.mark.parametrize("pool", ["mean", "sum"])
+@pytest.mark.parametrize("free", [["biases"], ["output-bias", "biases"]], ids="-".join)
+def test_free_biases_bring_what_bags_make_of_ones(free: list[str], pool: str) -> None:
+    """With free biases theta is orthogonal to P1, the sizes of the bags for sums, and ones come besides where an output
+    bias is free; the cover proves lambda from a little above the exact bound on, and not below."""
+    text, _ = free_of_penalty(free, pool, F(11, 10))
+    raw = long_form(BAGS, vec(*json.loads(text)["problem"]["y"].split()))
+    assert [line.verdict for line in verify.check(text, raw)] == ["PROVED", "PROVED"]
+    below, _ = free_of_penalty(free, pool, F(9, 10))
+    with pytest.raises(verify.Rejected, match="strict leaf"):
+        verify.check(below)
+
+
+def test_free_biases_of_sums_are_no_ones() -> None:
+    """theta orthogonal to ones alone is refused where biases are free and outputs are sums; of means it is the same."""
+    text, _ = free_of_penalty(["output-bias"], "sum", F(100))
+    tree = json.loads(text)
+    tree["problem"]["free"] = ["biases"]
+    with pytest.raises(verify.Rejected, match="theta orthogonal to the free column 0"):
+        verify.check(json.dumps(tree).encode())
+
+
+def test_columns_of_free_terms() -> None:
+    """Ones, P1 if it is another column, and the columns of PZ, by hand."""
+    rows = mat([[5, 1], [7, 1]])
+    bags = Bag(F(1), (0, 1), (1, 2)), Bag(F(1), (0,), (1,))
+    for scale, free, expected in (
+        (F(1), ["output-bias", "biases", "skip"], [[1, 1], [3, 1], [19, 5], [3, 1]]),
+        (F(1), ["biases"], [[3, 1]]),
+        (F(1, 3), ["output-bias", "biases"], [[1, 1], [1, F(1, 3)]]),
+    ):
+        scaled_bags = tuple(replace(bag, scale=scale) for bag in bags)
+        problem = Problem("relu", F(1), rows, vec(1, 1), bags=scaled_bags)
+        assert with_free_terms(problem, Node(free)).outputs == mat(expected)
+    means = (Bag(F(1, 3), (0, 1), (1, 2)), Bag(F(1), (0,), (1,)))
+    problem = Problem("relu", F(1), rows, vec(1, 1), bags=means)
+    assert with_free_terms(problem, Node(["output-bias", "biases"])).outputs == mat([[1, 1]])

@@ -26,11 +26,16 @@ def beyond(sentence: str, compare: Callable[[Fraction, Fraction], bool] = ge) ->
     return says
 
 
+def row(problem: Problem) -> str:
+    """What a row of Z is."""
+    return "row" if problem.bags else "data point"
+
+
 def unique(problem: Problem, facts: Facts, node: Node) -> str:
     """The optimal set is a point."""
     found = facts[SET]
     node.require(not found.dimension, "an optimal set of dimension 0", f"dimension {found.dimension}")
-    node.require(not found.level, "neurons that are zero on a data point", f"{found.level} that are not")
+    node.require(not found.level, f"neurons that are zero on a {row(problem)}", f"{found.level} that are not")
     return f"the optimal {WHAT[problem.model]} is unique (active neurons: at most {found.classes})"
 
 
@@ -38,7 +43,7 @@ def several(problem: Problem, facts: Facts, node: Node) -> str:
     """The optimal set is a polytope of positive dimension."""
     found, what = facts[SET], WHAT[problem.model]
     if found.level:
-        return f"active neurons that are zero on no data point: {found.level}; each can be two of other free biases"
+        return f"active neurons that are zero on no {row(problem)}: {found.level}; each can be two of other free biases"
     node.require(found.dimension > 0, "an optimal set of positive dimension", "dimension 0")
     size = "at least 1" if found.exact else str(found.dimension)
     return f"the {what}s that are optimal form a polytope of dimension {size} in the weights of {found.classes} neurons"
@@ -64,8 +69,8 @@ def bent(problem: Problem, facts: Facts, node: Node) -> str:
     if problem.biases:
         return "biases are free: that of a block without weights costs nothing"
     bends = facts[SET].bends if problem.model == "relu" else 0
-    node.require(bends > 0, "an active neuron that is zero on a data point", "none")
-    return f"active neurons that are zero on a data point: {bends}; each lies in two blocks of the program"
+    node.require(bends > 0, f"an active neuron that is zero on a {row(problem)}", "none")
+    return f"active neurons that are zero on a {row(problem)}: {bends}; each lies in two blocks of the program"
 
 
 def convex_several(problem: Problem, facts: Facts, node: Node) -> str:

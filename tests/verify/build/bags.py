@@ -17,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from relu_cert import certify
 from tests.verify.build import plain
 from tests.verify.build.plain import SIGNS, Case, word, words
 from tests.verify.oracle.brute import Mat, Vec, dot, mat, times, vec
@@ -445,12 +446,30 @@ def scaled(rows: list[Vec]) -> list[Vec]:
 
 
 
+@cache
+def produced() -> list[tuple[str, bytes, bytes | None]]:
+    """What the program finds for a few signals, images and sets: covers with the set of all optimal networks."""
+    draw = random.Random(3)
+    records = [[draw.randint(-3, 3) for _ in range(8)] for _ in range(6)]
+    y = [draw.randint(-4, 4) for _ in records]
+    found = [("signals", certify(records, y, conv="1d:2")), ("biases", certify(records, y, conv="1d:2", bias=True))]
+    found.append(("images", certify(records, y, lambda_ratio="1/2", conv="2d:2x4:2x2:stride=2", pool="sum")))
+    sets = [[record[2 * k : 2 * k + 2] for k in range(1 + i % 3)] for i, record in enumerate(records)]
+    labels = [i for i, bag in enumerate(sets) for _ in bag]
+    rows, targets = [z for bag in sets for z in bag], [y[i] for i in labels]
+    found.append(("sets", certify(rows, targets, bags=labels, loss="squares")))
+    signs = [1 if x > 0 else -1 for x in y]
+    found.append(("logistic", certify(records, signs, conv="1d:2", loss="logistic")))
+    return [(f"produced, {name}", one.certificate.encode(), one.raw) for name, one in found]
+
+
 def accepted() -> list[tuple[str, bytes, bytes | None]]:
     """For the corpus: signals, sets, covers of them, and dense certificates of every kind of evidence with a diagonal P."""
     found: list[tuple[str, bytes, bytes | None]] = [(pool, signals(pool).text, signals(pool).raw) for pool in ("mean", "sum")]
     found += [(f"plane {i}", case.text, case.raw) for i, case in enumerate(some(2, 12)[::4])]
     found += [(f"line {i}", case.text, case.raw) for i, case in enumerate(some(1, 12)[::4])]
     found += [(f"long form {i}", case.text, case.raw) for i, case in enumerate(map(in_long_form, *zip(*LONG, strict=True)))]
+    found += produced()
     kinds: set[str] = set()
     for path in sorted(dense(), key=lambda path: path.stat().st_size):
         tree, kind = json.loads(path.read_bytes()), path.stem.rpartition("-")[0]
