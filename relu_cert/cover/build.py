@@ -12,27 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
-from relu_cert.cover.engine import (
-    DONE,
-    FULL,
-    GO_ON,
-    LEAVES,
-    NODES,
-    STUCK,
-    TOP,
-    VIOLATED,
-    Floats,
-    Integers,
-    Side,
-    Stack,
-    Tape,
-    empty_stack,
-    empty_tape,
-    longer,
-    start,
-    walk,
-)
-from relu_cert.cover.engine import Ties as EngineTies
+from relu_cert.cover.cones import start
+from relu_cert.cover.engine import advance
 from relu_cert.cover.evidence import Cover, Row, Streams, Tie
 from relu_cert.cover.lines import (
     Weights,
@@ -47,6 +28,26 @@ from relu_cert.cover.lines import (
     weights_of,
 )
 from relu_cert.cover.refine import Data
+from relu_cert.cover.stack import (
+    DONE,
+    FULL,
+    GO_ON,
+    LEAVES,
+    NODES,
+    STUCK,
+    TOP,
+    VIOLATED,
+    Floats,
+    Integers,
+    Side,
+    Stack,
+    Tape,
+    empty_room,
+    empty_stack,
+    empty_tape,
+    longer,
+)
+from relu_cert.cover.stack import Ties as EngineTies
 from relu_cert.cover.ties import SAME, Untied, engine_ties, ties_at, unit, value
 from relu_cert.exact import Vector
 
@@ -141,7 +142,8 @@ def grow(
 ) -> Done:
     """The tree of one root cone; `go_on(nodes, open cones)` is asked after every chunk, a few times in a second."""
     stack, tape = empty_stack(task.side, DEPTH), empty_tape()
-    aside, noted = empty_stack(task.side, task.ahead), empty_tape()
+    room = empty_room(task.side)
+    aside, noted = (empty_stack(task.side, task.ahead), empty_tape()) if task.ahead else (None, None)
     if task.rest is None:
         start(task.side, stack, task.cone)
     else:
@@ -149,9 +151,7 @@ def grow(
     chunk = min(FIRST, CHUNK)
     while True:
         begun = perf_counter()
-        code = walk(
-            task.side, task.ties, stack, tape, chunk, DEPTH, task.side.delta, violation, task.ahead, aside, noted
-        )
+        code = advance(task.side, task.ties, stack, tape, room, chunk, DEPTH, violation, task.ahead, aside, noted)
         chunk = max(1, min(int(chunk * min(OFTEN / max(perf_counter() - begun, 1e-9), 4.0)), CHUNK))
         if code == FULL:
             tape = longer(tape)

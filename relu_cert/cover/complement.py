@@ -13,10 +13,10 @@ import numpy as np
 
 from relu_cert.bags import EACH
 from relu_cert.cover.build import THETA_BITS, Exhausted, rounded
-from relu_cert.cover.engine import Floats
 from relu_cert.cover.lines import weights_of
 from relu_cert.cover.refine import Data
 from relu_cert.cover.setting import Setting
+from relu_cert.cover.stack import Floats
 from relu_cert.cover.train import Trained
 from relu_cert.exact import Vector, dot
 from relu_cert.free.terms import orthogonal

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from relu_cert.cover.engine import Floats
+from relu_cert.cover.stack import Floats
 from relu_cert.cover.train import Task, Trained, objective
 
 KINKS = (1e-6, 1e-7, 1e-5, 1e-8)  # lines as near as this to a neuron are its kinks

@@ -8,8 +8,9 @@ from typing import Any
 
 from relu_cert.clock import NEVER, Until, until
 from relu_cert.cover.build import Done, Exhausted, Task, grow
-from relu_cert.cover.engine import DONE
+from relu_cert.cover.engine import ENGINE
 from relu_cert.cover.limits import Limits
+from relu_cert.cover.stack import DONE
 from relu_cert.interrupt import Ended, interrupted
 
 
@@ -55,6 +56,7 @@ class Processes:
         if interrupted():  # only what is quick is still done
             yield from Serial(self.limits, self.deadline, self.told).run(tasks, violation)
             return
+        ENGINE.walk.compile()  # once, and not in every process
         left = max(self.deadline.left, 0.0)
         work = Parallel(n_jobs=self.limits.jobs, return_as="generator")
         results = work(delayed(timed)(task, self.limits.nodes, violation, left) for task in tasks)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 from math import inf
 
 import numpy as np
@@ -30,14 +29,14 @@ from relu_cert.cover.build import (
     rounded,
 )
 from relu_cert.cover.complement import Neurons, exact_theta, float_theta, moves_between
-from relu_cert.cover.engine import Floats
 from relu_cert.cover.evidence import Cover, Rounded, Tie
 from relu_cert.cover.limits import ENOUGH, Limits, Moment, Tell
 from relu_cert.cover.lines import Weights, weights_of
 from relu_cert.cover.polish import polished
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
 from relu_cert.cover.refine import Data, Exact, Unrefined, refine
-from relu_cert.cover.setting import Setting, setting
+from relu_cert.cover.setting import Setting
+from relu_cert.cover.stack import Floats
 from relu_cert.cover.state import Kept, State, opened
 from relu_cert.cover.ties import (
     SAME,
@@ -57,7 +56,6 @@ from relu_cert.free.terms import coefficients, combined
 from relu_cert.interrupt import interrupted
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.loss import SQUARES, squares
-from relu_cert.problem.networks import unlisted_relu
 from relu_cert.problem.problem import Network
 from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.solve.threads import one_thread
@@ -418,14 +416,6 @@ class Prover:
 
     def _trained(self, neurons: int, objective: float) -> None:
         self.tell(Moment("train", neurons, objective))
-
-
-@cache
-def compiled() -> None:
-    """A tiny cover: the engine is compiled, or loaded, before a clock runs. For the first time that takes a while."""
-    Z, y = ((Fraction(1),), (Fraction(-2),)), (Fraction(1), Fraction(1))
-    one = setting(unlisted_relu(Z, y))
-    dual_cover(one.data, one.frame, y, Fraction(16), (), Fraction(0), Serial(Limits()))
 
 
 def nearby(data: Data, weights: Weights, ties: Sequence[Tie], stuck: Stuck) -> list[Tie] | None:

@@ -1,21 +1,14 @@
-"""Small dense problems inside the compiled engine: linear systems and projections of the size of a cone.
+"""Small dense problems inside the engine: linear systems and projections of the size of a cone.
 
 Nothing here is trusted: what is found is written down in integers and checked.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit
-
-_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract", "reassoc"}}
-compile_ = njit(**_OPTIONS)
 
 
-@compile_
-def cholesky_solve(A, x, m):  # type: ignore[no-untyped-def]
+def cholesky_solve(A, x, m):
     """x <- A^-1 x for the leading m x m part of a positive semidefinite A, in place."""
     for j in range(m):
         s = A[j, j]
@@ -40,8 +33,7 @@ def cholesky_solve(A, x, m):  # type: ignore[no-untyped-def]
         x[i] = q / A[i, i]
 
 
-@compile_
-def project(M, r, d, t, A, x, free, index):  # type: ignore[no-untyped-def]
+def project(M, r, d, t, A, x, free, index):
     """t >= 0 with the least 1/2 t'Mt - r.t: sum t_i g_i is the projection on the cone of the vector with products r.
 
     Returns its squared length r.t. M is the Gram matrix of the generators; A, x, free and index are room to work in.
@@ -51,7 +43,7 @@ def project(M, r, d, t, A, x, free, index):  # type: ignore[no-untyped-def]
         t[i] = 0.0
     v = 0.0
     for _ in range(4 * d + 4):
-        m = 0
+        m = np.int64(0)
         for i in range(d):
             if free[i] == 1:
                 index[m] = i
@@ -100,8 +92,7 @@ def project(M, r, d, t, A, x, free, index):  # type: ignore[no-untyped-def]
     return v
 
 
-@compile_
-def coordinates(G, u, d, found, A):  # type: ignore[no-untyped-def]
+def coordinates(G, u, d, found, A):
     """sum_i found_i G_i = u; False where the generators are dependent. A (d x d+1) is room to work in."""
     for l in range(d):
         for i in range(d):
@@ -128,8 +119,7 @@ def coordinates(G, u, d, found, A):  # type: ignore[no-untyped-def]
     return True
 
 
-@compile_
-def positive_sum(v, n):  # type: ignore[no-untyped-def]
+def positive_sum(v, n):
     """sum_k (v_k)_+"""
     s = 0.0
     for k in range(n):

@@ -18,7 +18,7 @@ from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit
 
 from relu_cert.bags import EACH, Each
-from relu_cert.cover.engine import Floats
+from relu_cert.cover.stack import Floats
 from relu_cert.interrupt import interrupted
 
 Signs = Floats

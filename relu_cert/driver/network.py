@@ -23,12 +23,12 @@ from relu_cert.bags import EACH
 from relu_cert.clock import Until
 from relu_cert.cover.build import Exhausted
 from relu_cert.cover.complement import Neurons
-from relu_cert.cover.engine import Floats
 from relu_cert.cover.facts import add_free_set, add_optimal_set, covered_zero_facts, prove_lambda_max, trivial_bound
 from relu_cert.cover.limits import ENOUGH, MANY_FEATURES, Limits, Moment, Tell
 from relu_cert.cover.polish import polished
-from relu_cert.cover.prover import COARSE, SURELY, Prover, compiled, exact_fit, neurons_of, rounded_coefficients
+from relu_cert.cover.prover import COARSE, SURELY, Prover, exact_fit, neurons_of, rounded_coefficients
 from relu_cert.cover.setting import Setting, setting_for_cover
+from relu_cert.cover.stack import Floats
 from relu_cert.cover.train import Task, largest, train
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.free.listed import listed_dual
@@ -99,8 +99,6 @@ class Attempt:
 def optimum_of_network(problem: Problem, choice: LambdaChooser, gap: Fraction, limits: Limits, tell: Tell) -> Facts:
     """The facts about the optimum."""
     given = setting_for_cover(problem)
-    if given is not None:
-        compiled()  # before the clock runs
     limits = replace(limits, seconds=DEFAULT_SECONDS if limits.seconds is None else limits.seconds)
     until = limits.until
     frame, columns, task = _in_floats(problem, given)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.cover import train
-from relu_cert.cover.engine import Floats, Integers
+from relu_cert.cover.stack import Floats, Integers
 from relu_cert.exact import Vector
 from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem

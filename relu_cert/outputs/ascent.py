@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.cover.small import compile_
+from relu_cert.outputs.jit import compile_
 
 Floats = NDArray[np.float64]
 SMOOTH = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)

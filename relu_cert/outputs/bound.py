@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relu_cert.cover.small import compile_, project
+from relu_cert.outputs.jit import compile_, project
 
 PAIRS = 24  # crossing lines up to which (th_k.th_l)_+ counts, beyond that |th_k||th_l|
 TINY = 1e-300

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.cover.small import compile_
 from relu_cert.outputs.bound import bound, definite, least
+from relu_cert.outputs.jit import compile_
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

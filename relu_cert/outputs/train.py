@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from relu_cert.cover.small import compile_
 from relu_cert.outputs.ascent import Floats, maxima, sizes, starts, unit
+from relu_cert.outputs.jit import compile_
 
 FINE = 1e-10
 SAME = 1e-13  # errors that are as good as none

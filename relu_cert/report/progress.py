@@ -11,6 +11,7 @@ from fractions import Fraction
 from math import ceil
 from types import TracebackType
 
+from relu_cert import compiling
 from relu_cert.cover.limits import Moment
 from relu_cert.report.text import downwards, upwards
 
@@ -37,9 +38,11 @@ class Progress:
         self._start = self._begin = time.monotonic()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._heard = compiling.heard(self.note)
 
     def __enter__(self) -> Progress:
         self._start = time.monotonic()
+        self._heard.__enter__()
         if self._shown:
             self._thread = threading.Thread(target=self._draw, daemon=True)
             self._thread.start()
@@ -48,6 +51,7 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._heard.__exit__(kind, value, trace)
         self._stop.set()
         if self._thread is not None:
             self._thread.join()

@@ -9,7 +9,7 @@ import pytest
 
 import relu_cert.cover.train as training
 from relu_cert import certify
-from relu_cert.cover.engine import Floats
+from relu_cert.cover.stack import Floats
 from relu_cert.cover.train import Bend, Task, ascend, largest, train
 
 

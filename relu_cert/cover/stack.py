@@ -1,0 +1,219 @@
+"""What a walk over cones reads and writes: one sign of the data, its ties, the open cones, the tape, some room."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+
+DONE, GO_ON, FULL, STUCK, VIOLATED, WIDE, STARRED = range(7)  # why a walk ended, or stopped
+VISIT, AT_STAR, UNSTARRED, BISECT = range(4)  # what is pending for the cone on top
+STEPS = 100  # Frank-Wolfe steps at a node
+MOST_SIGNS = 8
+MOST_EDGES = 4  # the best edge, and others that are tried where a walk looks ahead
+ROOM = 4096  # bytes that one node may write at the most
+
+
+class Side(NamedTuple):
+    """One sign xi in floats, lambda = 1, in orthonormal coordinates of the row space; and the integers behind it.
+
+    `lines` are the primitive rows of the convex lines, `normals` their directions in floats, `light` the concave rows
+    in few bits (signs at atoms), `frame` the orthonormal rows that take integer vectors to coordinates. `bound` is what
+    |c| may be, `delta` by how much leaves hold. `unseen` is 0, or the norm does not see the last coordinate: then
+    projections see so much of it.
+    """
+
+    P: Floats
+    N: Floats
+    c0: Floats
+    lines: Integers
+    normals: Floats
+    light: Integers
+    lengths: Floats
+    frame: Floats
+    bound: float
+    delta: float
+    exact_bits: int
+    unseen: float
+
+
+class Ties(NamedTuple):
+    """Where the bound is attained: concave pieces (`a` the gradient of f1, `side` the sign of every convex line), and
+    rays (unit vectors, which lines pass through them). `names` and `ray_names` are their numbers in the evidence. Where
+    the lines through u leave a plane, `across` is the unit vector of the plane that is orthogonal to u (else 0), and
+    u + s across has the same pattern as u for s in `span`; c is the gradient on the ray or plane, tips are generators
+    on it."""
+
+    a: Floats
+    side: NDArray[np.int8]
+    names: Integers
+    ray: Floats
+    across: Floats
+    span: Floats
+    c: Floats
+    ray_P: Bytes
+    ray_N: Bytes
+    ray_names: Integers
+
+
+class Stack(NamedTuple):
+    """The open nodes of a depth-first walk, one level each, and the counters of the walk."""
+
+    VP: Floats
+    VN: Floats
+    IP: NDArray[np.int32]
+    IN: NDArray[np.int32]
+    n_P: Integers
+    n_N: Integers
+    lin: Floats
+    low: Floats
+    G: Floats
+    g: Integers
+    size: Floats
+    unit: Integers
+    bits: Integers
+    depth: Integers
+    ray: Integers
+    signs: Integers
+    n_signs: Integers
+    counts: Integers  # top, nodes, leaves, deepest, longest, pending
+    at: Floats  # where the walk got stuck or found a violation
+
+
+class Tape(NamedTuple):
+    """What is written: codes in the order of the walk, multipliers of bisections, data of leaves, rows of sign splits;
+    `used` says how much of each."""
+
+    codes: Bytes
+    multipliers: Bytes
+    data: Bytes
+    rows: NDArray[np.uint32]
+    used: Integers
+
+
+TOP, NODES, LEAVES, DEEPEST, LONGEST, PENDING = range(6)
+
+
+def empty_stack(side: Side, most_depth: int) -> Stack:
+    """Room for a walk."""
+    d, D = side.frame.shape
+    S, n_P, n_N = most_depth + 8 * d + 12, max(len(side.P), 1), max(len(side.N), 1)
+    return Stack(
+        VP=np.empty((S, d, n_P)),
+        VN=np.empty((S, d, n_N)),
+        IP=np.zeros((S, n_P), np.int32),
+        IN=np.zeros((S, n_N), np.int32),
+        n_P=np.zeros(S, np.int64),
+        n_N=np.zeros(S, np.int64),
+        lin=np.zeros((S, d)),
+        low=np.zeros((S, d)),
+        G=np.zeros((S, d, d)),
+        g=np.zeros((S, d, D), np.int64),
+        size=np.zeros((S, d)),
+        unit=np.zeros((S, d, D), np.int64),
+        bits=np.zeros((S, d), np.int64),
+        depth=np.zeros(S, np.int64),
+        ray=np.full((S, d), -1, np.int64),
+        signs=np.zeros((S, MOST_SIGNS), np.int64),
+        n_signs=np.zeros(S, np.int64),
+        counts=np.zeros(6, np.int64),
+        at=np.zeros(d),
+    )
+
+
+def empty_tape(room: int = 1 << 16) -> Tape:
+    """An empty tape."""
+    return Tape(
+        np.zeros(room, np.uint8),
+        np.zeros(room, np.uint8),
+        np.zeros(8 * room + ROOM, np.uint8),
+        np.zeros(room, np.uint32),
+        np.zeros(4, np.int64),
+    )
+
+
+def longer(tape: Tape) -> Tape:
+    """The same tape with twice the room."""
+
+    def twice(a: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([a, np.zeros_like(a)])
+
+    return Tape(twice(tape.codes), twice(tape.multipliers), twice(tape.data), twice(tape.rows), tape.used)
+
+
+class Room(NamedTuple):
+    """Room to work in at a node. What `best`, `M` and `edges` hold is for the choice of an edge: where the bound is
+    largest, the products of the generators, and the edges that were chosen."""
+
+    M: Floats
+    T: Floats
+    R: Floats
+    off: Floats
+    wide: Floats
+    A: Floats
+    AT: Floats
+    f1: Floats
+    b: Floats
+    best: Floats
+    mix: Floats
+    found: Floats
+    slope: Floats
+    e: Floats
+    r: Floats
+    t: Floats
+    t2: Floats
+    x: Floats
+    W: Floats
+    W2: Floats
+    dW: Floats
+    Wq: Floats
+    tq: Floats
+    shares: Floats
+    new: Floats
+    lowest: Floats
+    highest: Floats
+    q: Integers
+    p: Integers
+    v: Integers
+    free: Integers
+    order: Integers
+    points: Integers
+    whole: Integers
+    edges: Integers
+    tried: Bytes
+
+
+def empty_room(side: Side) -> Room:
+    """Room for the cones of one sign."""
+    d, D = side.frame.shape
+    n, many = STEPS + 3, max(len(side.P), len(side.N), 1)
+    M = np.zeros((d, d))
+    vectors = ["f1", "b", "best", "mix", "found", "slope", "e", "r", "t", "t2", "x", "W", "W2", "dW", "Wq", "tq"]
+    return Room(
+        M=M,
+        T=M if side.unseen == 0.0 else np.zeros((d, d)),
+        R=M if side.unseen == 0.0 else np.zeros((d, d)),
+        off=np.zeros((d, d)),
+        wide=np.zeros((d, d + 1)),
+        A=np.zeros((d, d)),
+        AT=np.zeros((n, d)),
+        **{name: np.zeros(d) for name in vectors},
+        shares=np.zeros(n),
+        new=np.zeros(many),
+        lowest=np.zeros(many),
+        highest=np.zeros(many),
+        q=np.zeros(d, np.int64),
+        p=np.zeros(D, np.int64),
+        v=np.zeros(D, np.int64),
+        free=np.zeros(d, np.int64),
+        order=np.zeros(d, np.int64),
+        points=np.zeros((n, d), np.int64),
+        whole=np.zeros(n, np.int64),
+        edges=np.zeros((max(min(MOST_EDGES, d * (d - 1) // 2), 1), 2), np.int64),
+        tried=np.zeros((d, d), np.uint8),
+    )
