@@ -165,6 +165,15 @@ def certify(
     >>> print(some.claims["optimal"].verdict, some.network.width, some.distance.lower > 0)
     PROVED 1 True
 
+    Filters of two entries that slide over signals, their outputs averaged; and sets of numbers, with outputs added:
+
+    >>> signals = [[0, 0, 1, 3], [2, 0, 0, 0], [1, 1, 0, 2]]
+    >>> found = certify(signals, [2, 0, 1], "1/10", conv="1d:2")
+    >>> print(found.claims["p-unique"].verdict, found.network.predict(signals).round(3).tolist())
+    PROVED [1.734, -0.054, 1.255]
+    >>> print(certify([[[1], [2]], [[-1]]], [3, 1], "1/10", pool="sum").claims["optimal"].verdict)
+    PROVED
+
     An elastic penalty, and the logistic loss:
 
     >>> round(float(certify([[1], [-1]], [2, 0], 1, l2=1).value.upper), 9)

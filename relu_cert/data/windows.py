@@ -93,8 +93,8 @@ class Windows:
                 )
         return sizes
 
-    def of(self, images: Numbered, zero: int) -> Numbered:
-        """The windows of every row of images (n x positions x entries); `zero` is the number of 0."""
+    def of(self, images: NDArray[Any], zero: int) -> NDArray[Any]:
+        """The windows of every row of images (n x positions x entries); `zero` stands for 0."""
         sizes = self.sizes(images.shape[1])
         shaped = images.reshape(len(images), self.channels, *sizes)
         around = [(0, 0), (0, 0), *([(self.padding, self.padding)] * len(sizes))]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.data.arrays import exact_matrix
+from relu_cert.data.dataset import Source
+from relu_cert.data.windows import Windows, read_windows
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.free.terms import Free, free_parts
@@ -32,7 +35,8 @@ class FittedNetwork:
     gated:  f(x) = sum_i 1(g_i.x >= 0) w_i.x             `gates` are the witnesses g_i of the neurons' patterns
 
     With `bias`, x has a 1 appended. `features` is the number of inputs without it. What is not penalised (`free`) adds
-    the constant b2 and skip.x.
+    the constant b2 and skip.x. With a `pool` ("mean" or "sum") data points are the windows of signals or images, by the
+    rule `conv`, or sets of rows, and the outputs at these are pooled.
     """
 
     neurons: tuple[ExactNeuron, ...]
@@ -42,9 +46,12 @@ class FittedNetwork:
     free: Free = ()
     b2: Fraction = _ZERO
     skip: Vector = ()
+    conv: Windows | None = None
+    pool: str = ""
 
     def __repr__(self) -> str:
         kind = "ReLU" if self.gates is None else "gated ReLU"
+        kind = f"convolutional {kind}" if self.conv is not None else kind
         inputs = f"{self.features} features{' and a bias' * self.bias}"
         return f"<FittedNetwork: {kind}, width {self.width}, {inputs}>"
 
@@ -70,7 +77,13 @@ class FittedNetwork:
         return network_of(self.neurons, self._inputs, self.free, self.b2, self.skip)
 
     def predict(self, X: Any) -> Floats:
-        """f(x) for every row of X, in floats; gates are decided by the numbers as they are given ("0.1" is 1/10)."""
+        """f(x) for every row of X, in floats; gates are decided by the numbers as they are given ("0.1" is 1/10). For
+        filters X has the signals or images, as `certify` takes them, and for sets a list of tables."""
+        if self.pool:
+            alone = replace(self, pool="", b2=_ZERO)
+            pooled = np.mean if self.pool == "mean" else np.sum
+            parts = (self._members(one, float) for one in self._points(X))
+            return np.array([float(self.b2) + float(pooled(alone.predict(rows))) for rows in parts])
         rows = np.asarray(X, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != self.features:
             raise DataError(f"X has shape {rows.shape}; expected rows of {self.features} features.")
@@ -94,6 +107,11 @@ class FittedNetwork:
 
     def predict_exactly(self, X: Any) -> Vector:
         """f(x) for every row of X, exactly; X is taken as `certify` takes its data."""
+        if self.pool:
+            alone = replace(self, pool="", b2=_ZERO)
+            parts = [alone.predict_exactly(self._members(one, object)) for one in self._points(X)]
+            sums = (sum(part, _ZERO) / (len(part) if self.pool == "mean" else 1) for part in parts)
+            return tuple(self.b2 + total for total in sums)
         rows = [(*row, _ONE) if self.bias else row for row in exact_matrix(X, "X")]
         if any(len(row) != self._inputs for row in rows):
             raise DataError(f"X has {len(rows[0]) - self.bias} columns; expected {self.features}.")
@@ -101,7 +119,21 @@ class FittedNetwork:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ReLU network as .npz, .json, .safetensors, .onnx or .pt; its inputs include the bias column."""
+        if self.pool:
+            raise UsageError("networks over windows or sets are not written; their weights are W1 and w2.")
         write_network(self.exact(), path)
+
+    def _points(self, X: Any) -> Sequence[Any]:
+        """The signals, images or sets, one by one."""
+        if self.conv is None:
+            return list(X)
+        images = np.asarray(X)
+        return list(images.reshape(len(images), 1, -1))
+
+    def _members(self, one: Any, kind: type) -> Any:
+        """The windows of a signal or image, or the rows of a set."""
+        rows: NDArray[Any] = np.array(exact_matrix(one, "X"), dtype=kind)
+        return rows if self.conv is None else self.conv.of(rows, 0)[0]
 
     @property
     def _inputs(self) -> int:
@@ -115,15 +147,18 @@ class FittedNetwork:
         return sum((dot(n.w, x) for n, g in pairs if dot(g, x) >= 0), _ZERO)
 
 
-def fitted_network(facts: Facts, *, bias: bool) -> FittedNetwork:
-    """The network that the facts speak of."""
+def fitted_network(facts: Facts, source: Source) -> FittedNetwork:
+    """The network that the facts speak of, on data of that source."""
+    bias = source.bias
     problem = facts.problem
     known = problem.source
     if known is None:
         raise UsageError("a problem that was given directly has no network.")
     gates = _gates(facts) if problem.kind == "gated" else None
     b2, skip = free_parts(problem, facts.primal.free)
-    return FittedNetwork(facts.primal.neurons, gates, len(known.Z[0]) - bias, bias, problem.free, b2, skip)
+    conv = read_windows(source.conv) if source.conv else None
+    features, free = len(known.Z[0]) - bias, (problem.free, b2, skip)
+    return FittedNetwork(facts.primal.neurons, gates, features, bias, *free, conv, source.pool)
 
 
 def _gates(facts: Facts) -> Matrix:

@@ -94,7 +94,7 @@ class Certified(CertifiedResult):
     @cached_property
     def network(self) -> FittedNetwork:
         """The network that was found, to predict with; UsageError for a group lasso, which has `weights` only."""
-        return fitted_network(self.facts, bias=self.report.source.bias)
+        return fitted_network(self.facts, self.report.source)
 
     def networks(self) -> tuple[FittedNetwork, ...]:
         """All minimal optimal networks, the narrowest first; every optimal network is a mixture of their neurons. Their
@@ -109,8 +109,8 @@ class Certified(CertifiedResult):
         if not found and not self.facts.zero:
             why = "terms are free" if self.facts.problem.free else self.claims["optimal-set"].detail
             raise UsageError(f"the optimal networks are not listed: {why}")
-        bias = self.report.source.bias
-        known = (fitted_network(replace(self.facts, primal=Primal(one, ())), bias=bias) for one in found or [()])
+        source = self.report.source
+        known = (fitted_network(replace(self.facts, primal=Primal(one, ())), source) for one in found or [()])
         return tuple(known)
 
     @property

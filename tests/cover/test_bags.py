@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from flint import fmpq_mat
 
+from relu_cert import certify
 from relu_cert.bags import EACH, Bags
 from relu_cert.cover.limits import Limits, Moment
 from relu_cert.cover.lines import doubtful, lines_of, weights_of
@@ -175,3 +176,17 @@ def test_stable_faces_are_kept_in_the_whole_ball(seed: int) -> None:
             v = to_vector(class_map(facts.problem, neuron).v(column(tuple(neuron.sign * x for x in r))))
             heights = [dot(z, v) for z in Z]
             assert all((h > 0) == (bit == "1") for h, bit in zip(heights, neuron.pattern or "", strict=True))
+
+
+def test_filters_and_sets_predict_what_was_fitted() -> None:
+    """On the training data predictions are the fit that was proved, exactly; also with free terms, channels, sums."""
+    rng = np.random.default_rng(0)
+    images, y = rng.integers(-2, 3, (5, 2, 3, 4)), [int(x) for x in rng.integers(-3, 4, 5)]
+    for more in ({}, {"bias": True, "pool": "sum"}, {"free": "output-bias,skip"}):
+        found = certify(images, y, lambda_ratio="1/4", conv="2x1:padding=1", verify=False, **more)
+        assert found.network.predict_exactly(images) == found.facts.primal.fit
+        assert np.allclose(found.network.predict(images), [float(x) for x in found.facts.primal.fit])
+    sets = [[[1, 2], [0, 1]], [[3, -1]], [[-1, 0], [2, 2], [2, 2]]]
+    found = certify(sets, [1, 2, 0], lambda_ratio="1/4", verify=False)
+    assert found.network.predict_exactly(sets) == found.facts.primal.fit
+    assert "convolutional" not in repr(found.network)
