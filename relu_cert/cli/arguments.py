@@ -94,6 +94,7 @@ def _check(commands: Any) -> None:
         help="also prove the path for LO <= lambda <= HI: 1/2,2 or 0.1max,0.2max (--claims continuous: from lambda/2 "
         "to 2 lambda)",
     )
+    problem.add_argument("--exact", action="store_true", help="also the optimum as a formula, where one is proved")
     problem.add_argument("--noise", metavar="SIGMA", help="the noise of the targets: sensitivity with SURE")
     problem.add_argument(
         "--claims", metavar="A,B", help=f"decide only these claims: {', '.join(NAMES)} (see `explain CLAIM`)"
@@ -148,6 +149,7 @@ def _path(commands: Any) -> None:
         action="store_true",
         help="instead: a network of one neuron on one feature, its exact path for all lambda, with its jumps",
     )
+    problem.add_argument("--exact", action="store_true", help="also the path in formulas, where they are proved")
     problem.add_argument("--no-breakpoints", action="store_true", help="do not enclose the breakpoints")
     output = _output(command, html=True, certificate="NAME.path.json")
     output.add_argument("--csv", metavar="FILE", help="also write the curve as a table")

@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
                 write_certificate(options, stages, one, None if given is None else given.raw)
         if given is not None and plain_at is not None:
             write_file(plain_at, given.raw.decode(), "--certificate")
-    told(options, replace(report, every=options.all), problem=plain_at)
+    told(options, replace(report, every=options.all, exact=options.exact), problem=plain_at)
     return _exit_code(report.results, asked_for(options.require or ()))
 
 

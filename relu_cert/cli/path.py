@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
             write_file(Path(options.csv), report.to_csv(), "--csv")
         if options.plot:
             _draw(Path(options.plot), report)
-    told(options, report, table=options.csv, picture=options.plot)
+    told(options, replace(report, exact=options.exact), table=options.csv, picture=options.plot)
     return 0
 
 

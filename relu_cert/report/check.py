@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
+from relu_cert.closed_forms.optimum import ClosedForm, closed_form
 from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_constant, free_parts, free_text
@@ -54,6 +56,12 @@ class CheckReport(Report):
     over_all: CheckReport | str = ""  # beside a network over some patterns: the same over all of them, or why not
     lasso: Lasso | None = None  # the group lasso as it was given, where that is not the plain problem
     every: bool = False  # whether the text lists all minimal networks
+    exact: bool = False  # whether formulas are told, too
+
+    @cached_property
+    def formulas(self) -> ClosedForm | None:
+        """The optimum in closed form, where it is known exactly."""
+        return closed_form(self.facts)
 
     @property
     def headline(self) -> str:
@@ -99,6 +107,8 @@ class CheckReport(Report):
             "derivatives": _derivatives(facts.derivatives),
             "certificate": self.certificate_path,
         }
+        if self.exact:
+            content["exact"] = None if self.formulas is None else self.formulas.to_json()
         return dict(plain(content))
 
     def _bags(self) -> dict[str, Any]:
@@ -115,8 +125,14 @@ class CheckReport(Report):
             *(wrapped(line, 4) for line in self._network()),
             *(wrapped(line, 4) for line in (self._every() if self.every else ())),
             "",
+            *(self._formulas() if self.exact else ()),
             *self.certificate_lines,
         )
+
+    def _formulas(self) -> list[str]:
+        if self.formulas is None:
+            return ["in closed form: the optimum is enclosed, and no formula for it is proved", ""]
+        return ["in closed form", *(wrapped(f"  {line}", 6) for line in self.formulas.lines()), ""]
 
     @property
     def features(self) -> int:

@@ -7,8 +7,10 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
+from relu_cert.closed_forms.path import PathForm, path_form
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import Sample
 from relu_cert.path.draft import Drafted
@@ -35,6 +37,12 @@ class PathReport(Report):
     breakpoints: tuple[Breakpoint, ...]
     lost: int  # events whose ends were not settled
     samples: tuple[Sample, ...]
+    exact: bool = False  # whether formulas are told, too
+
+    @cached_property
+    def formulas(self) -> PathForm:
+        """Breakpoints and stretches in closed form, as far as they are proved."""
+        return path_form(self.facts.problem, self.largest, self.cover, self.breakpoints)
 
     @property
     def headline(self) -> str:
@@ -72,6 +80,8 @@ class PathReport(Report):
             for lo, hi, k in _stretches(cover)[:SHOWN]
         ]
         lines += [wrapped(f"  gap  [{', '.join(lies_in(g.lo, g.hi, 8))}]: {g.reason}", 7) for g in cover.gaps[:SHOWN]]
+        if self.exact:
+            lines += ["", "in closed form", *(wrapped(f"  {line}", 6) for line in self.formulas.lines())]
         return rendered([*lines, "", claims_table(self.results), "", *self.certificate_lines])
 
     def to_json(self) -> dict[str, Any]:
@@ -102,6 +112,8 @@ class PathReport(Report):
                 for s in self.samples
             ],
         }
+        if self.exact:
+            content["exact"] = self.formulas.to_json()
         return dict(plain(content))
 
     def to_csv(self) -> str:

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
+from relu_cert.closed_forms.optimum import ClosedForm
 from relu_cert.errors import UsageError
 from relu_cert.exact import Vector
 from relu_cert.network.fitted import FittedNetwork, fitted_network
@@ -84,6 +85,18 @@ class Certified(CertifiedResult):
                [2., 0.]])
         """
         return optimal_set_view(self.facts)
+
+    @property
+    def exact(self) -> ClosedForm | None:
+        """The optimum in closed form, sympy expressions: `value`, `network`, `vertices`, `latex()`; None where it is
+        not known exactly.
+
+        >>> from relu_cert import certify
+        >>> found = certify([[1, 1]], [3], 1, model="gated").exact
+        >>> found.value, found.network[0].weight
+        (-1/4 + 3*sqrt(2)/2, -1/2 + 3*sqrt(2)/2)
+        """
+        return self.report.formulas
 
     @property
     def derivatives(self) -> Derivatives | None:

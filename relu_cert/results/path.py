@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from relu_cert.closed_forms.path import PathForm
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import Sample
 from relu_cert.path.one_neuron import NeuronBranch, NeuronJump
@@ -32,6 +33,17 @@ class CertifiedPath(CertifiedResult):
     def breakpoints(self) -> tuple[Breakpoint, ...]:
         """The lambdas at which neurons enter, leave or change their face: lo < lambda <= hi, exactly."""
         return self.report.breakpoints
+
+    @property
+    def exact(self) -> PathForm:
+        """Breakpoints and stretches in closed form, sympy expressions in the symbol lambda, as far as they are proved.
+
+        >>> from relu_cert import path
+        >>> found = path([[1], [2], [-1]], [1, 3, 2], low="1/10").exact
+        >>> found.breakpoints, found.stretches[1].value
+        ((2,), -3*lambda**2/5 + 17*lambda/5 + 1/10)
+        """
+        return self.report.formulas
 
     @property
     def samples(self) -> tuple[Sample, ...]:

@@ -1,0 +1,147 @@
+"""Optima and paths as formulas: what is printed is proved, and agrees with the paper's definitions in sympy."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+from sympy import Rational, Symbol, simplify, sqrt, sympify
+
+from properties.symbolic.evidence import Evidence
+from properties.symbolic.optimum import value
+from properties.symbolic.reader import read_certificate
+from relu_cert import certify, certify_group_lasso, path
+from relu_cert.closed_forms import optimum as module
+from relu_cert.closed_forms.numbers import expression
+from relu_cert.closed_forms.optimum import closed_form, solved
+from relu_cert.prove.algebraic.field import Field
+from relu_cert.prove.classes import class_map
+from relu_cert.prove.facts import BallSet
+from relu_cert.results.check import Certified
+from tests.cli.run import run
+
+XOR = [[0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 1]], [0, 1, 1, 0]
+LINE = [[0, 1], [1, 1], [2, 1], [3, 1]], [0, 1, 0, 2]
+
+
+@pytest.fixture(scope="module")
+def xor() -> Certified:
+    """Exclusive or, with a bias."""
+    return certify(*XOR, "1/10")
+
+
+def test_the_optimum_of_exclusive_or(xor: Certified) -> None:
+    """p* and the weights in square and fourth roots, between the certified bounds, by many digits."""
+    found = xor.exact
+    assert found is not None
+    root = Rational(3) ** Rational(1, 4)
+    assert simplify(found.value - (sqrt(2) / 5 + (root**3 + 3 * root - 18) / 400)) == 0
+    assert len(found.network) == 3 and found.lambda_max == sqrt(6)
+    low, high = (Rational(x.numerator, x.denominator) for x in (xor.value.lower, xor.value.upper))
+    assert low - Rational(1, 10**12) < found.value.evalf(60) < high + Rational(1, 10**12)
+    for neuron in found.network:
+        assert simplify(neuron.direction.dot(neuron.direction)) == 1
+    outputs = [sum(n.sign * n.weight * max(n.direction.dot(z).evalf(50), 0) for n in found.network) for z in XOR[0]]
+    assert all(abs(y - f - r) < 1e-40 for y, f, r in zip(XOR[1], outputs, found.residual, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("Z", "y", "lam", "written"),
+    [
+        ([[1], [2], [-1]], [1, 3, 2], "1/2", "33/20"),
+        ([[3, 0], [-3, 0], [0, 4], [0, -4]], [10, 10, 17, 17], 5, "52"),
+        (*LINE, "1/10", "-191/1000 - 19*sqrt(10)/500 + sqrt(2)/5 + 3*sqrt(5)/10"),
+        ([[1, 2], [3, -1], [2, 2]], [1, -2, 3], 100, "7"),
+    ],
+)
+def test_values_in_closed_form(Z: list[list[int]], y: list[int], lam: object, written: str) -> None:
+    """Rational optima, tied ones, those in a field that only a ball holds, and the zero network."""
+    found = certify(Z, y, lam).exact
+    assert found is not None and simplify(found.value - sympify(written)) == 0
+
+
+def test_the_definitions_in_sympy_reach_the_same_number() -> None:
+    """p* of a field is that of the residual which satisfies the KKT system in sympy."""
+    found = certify([[3, 0], [-3, 0], [0, 4], [0, -4]], [10, 10, 17, 17], 5)
+    best = Evidence(read_certificate(found.certificate.encode())).optimum
+    assert best is not None and found.exact is not None
+    assert best.program.reals.expression(value(best)) == found.exact.value
+    assert len(best.vertices) == len(found.exact.vertices) == 2
+
+
+def test_a_residual_off_by_a_little_is_no_formula(xor: Certified) -> None:
+    """The residual in its field is proved; with 1e-30 more in one entry it is not, nor is a rational near it."""
+    facts = xor.facts
+    found = facts.optimal_set
+    assert isinstance(found, BallSet)
+    maps = [class_map(facts.problem, neuron).B() for neuron in found.classes]
+    known = module._known(facts)
+    assert known is not None
+    given = facts.problem, facts.lam, found.classes, maps
+    radius = facts.fit.radius_squared + Fraction(1, 10**20)  # so that the ball does not decide it
+    assert solved(*given, known.r, facts.dual.theta, radius) is not None
+    off = (known.r[0] + Fraction(1, 10**30), *known.r[1:])
+    assert solved(*given, off, facts.dual.theta, radius) is None
+    rounded = tuple(x.near(400) for x in known.r)
+    assert solved(*given, rounded, facts.dual.theta, radius) is None
+
+
+def test_what_is_not_exact_has_no_formula(monkeypatch: pytest.MonkeyPatch, xor: Certified) -> None:
+    """Without a residual that is proved there is nothing to print, and the report says so; nor for other losses."""
+    monkeypatch.setattr(module, "guessed_residual", lambda *_: None)
+    monkeypatch.setattr(module, "guesses", lambda *_: [])
+    assert closed_form(xor.facts) is None
+    assert closed_form(certify(*XOR, "1/10", l2="1/2").facts) is None
+
+
+def test_numbers_of_large_degree_are_roots_of_stated_polynomials() -> None:
+    """The root in the proved interval, and no other: x^5 - x - 1 and its conjugates."""
+    from flint import fmpq_poly
+
+    field = Field(fmpq_poly([-1, -1, 0, 0, 0, 1]), Fraction(1), Fraction(2))
+    t = field.number([0, 1])
+    found = expression(t)
+    assert found**5 - found - 1 == 0 or abs((found**5 - found - 1).evalf(50)) < 1e-45
+    assert abs(found.evalf(40) - Rational(*t.near().as_integer_ratio())) < 1e-35
+    root = Field(fmpq_poly([-2, 0, 1]), Fraction(1), Fraction(2)).number([3, -1])
+    assert expression(root) == 3 - sqrt(2)
+
+
+def test_the_path_of_three_points_is_two_lines() -> None:
+    """Weights linear, p* quadratic, breakpoints exact, and at their ends both formulas agree."""
+    found = path([[1], [2], [-1]], [1, 3, 2], low="1/10").exact
+    assert found.complete and found.breakpoints == (2,)
+    upper, lower = found.stretches
+    lam = Symbol("lambda", positive=True)
+    assert (upper.lo, upper.hi, lower.hi) == (2, 7, 2)
+    assert simplify(upper.value.subs(lam, 2) - lower.value.subs(lam, 2)) == 0
+    assert [n.weight for n in lower.neurons] == [2 - lam, Rational(7, 5) - lam / 5]
+    assert "breakpoint lambda = 2" in found.lines() and "\\lambda" in found.latex()
+
+
+def test_a_formula_of_a_path_is_the_optimum_at_every_lambda() -> None:
+    """Between the ends of a stretch p* is that of `check`; beyond them it is not."""
+    Z, y = [[1], [2], [-1]], [1, 3, 2]
+    found = path(Z, y, low="1/10").exact
+    lam = Symbol("lambda", positive=True)
+    for one, at in ((found.stretches[0], Fraction(9, 2)), (found.stretches[1], Fraction(4, 3))):
+        best = certify(Z, y, at).exact
+        assert best is not None and one.value.subs(lam, Rational(*at.as_integer_ratio())) == best.value
+    best = certify(Z, y, "4/3").exact
+    assert best is not None and found.stretches[0].value.subs(lam, Rational(4, 3)) != best.value
+
+
+def test_group_lassos_have_formulas_too() -> None:
+    """The conjecture's counterexample at its lambda: two vertices, each of one group."""
+    found = certify_group_lasso([[5, 0, 3], [0, 10, 8]], [[0, 1], [2]], [6, 10], lam=25).exact
+    assert found is not None and found.value == Rational(63, 2) and found.vertices == ((1, 0), (0, 1))
+
+
+def test_exact_on_the_command_line(tmp_path: object) -> None:
+    """--exact tells formulas, as text and as JSON that sympy reads; without it there are none."""
+    common = ("check", "--example", "xor", "--quiet", "--certificate", f"{tmp_path}/a.json", "--force")
+    told = run(*common, "--exact", "--json").json["exact"]
+    assert simplify(sympify(told["value"]) - sympify("sqrt(2)/5 + (3**(3/4) + 3*3**(1/4) - 18)/400")) == 0
+    assert "exact" not in json.loads(run(*common, "--json").out)
+    assert "lambda_max = sqrt(6)" in run(*common, "--exact").out
