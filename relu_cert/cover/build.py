@@ -54,7 +54,7 @@ from relu_cert.exact import Vector
 THETA_BITS = 220
 DEPTH = 160
 FIRST, CHUNK, OFTEN = 50, 20_000, 0.25  # nodes before the clock is looked at: at first, at most; about so many seconds
-TRIED = 3000  # nodes: while trees are so small together, other root cones are tried
+TRIED, HEIGHTS = 3000, 3 * 10**6  # nodes, and lines times nodes: while trees are so small, other root cones are tried
 AHEAD = 8  # nodes: so far a walk looks ahead
 FEW_NODES, SOME_EDGES = 20_000, 4  # covers of so few nodes are built again, looking ahead, from so many dimensions on
 UNLEVELLED = ("counts", "at")  # the parts of a stack that it has once
@@ -309,9 +309,9 @@ def dual_cover(
 
 def smallest(found: Cover, data: Data, sides: dict[int, tuple[Side, EngineTies]], violation: float) -> Cover:
     """The cover, or a smaller one: where that takes no time, the trees of other root cones are tried."""
-    tried = found.nodes
+    tried, most = found.nodes, min(TRIED, HEIGHTS // max(len(data.lines.rows), 1))
     for turned in combinations(range(len(data.basis)), 2):
-        if tried > TRIED:
+        if tried > most:
             break
         basis = row_space(data.lines, turned)
         try:

@@ -28,6 +28,11 @@ STARTS, MOST_STARTS, MOST_HEIGHTS = 200, 10**4, 4 * 10**7  # of local ascent; mo
 MANY_ROWS, BLOCK = 4096, 256  # from so many rows on, heights are taken in blocks, which stay in the processor's memory,
 FEW_STARTS, HEIGHTS = 40, 500_000  # and there are fewer starts, so many heights of them at a time
 SAMPLE = 6000  # rows: where there are more, training begins with some of them
+SEEN, MOST_SEEN = (
+    30_000,
+    40,
+)  # rows from which on local ascent begins with some of them, and from how many maxima it ends
+MOST_ENTRIES = 2**25  # of Newton's matrices; where there would be more, it sees some of the rows
 CANDIDATES, MOST_CANDIDATES = 15, 40  # of a sign in a round; more where no cover will find what is missing
 ROUNDS, MOST_ROUNDS = 30, 200
 LITTLE = 1e-6  # a round with most starts that gains no more than this is the last
@@ -55,6 +60,7 @@ class Task:
     lam: float
     logistic: bool = False
     bags: Each = EACH
+    stop: Callable[[], bool] = interrupted  # long loops ask this
 
     def pooled(self, A: Floats) -> Floats:
         """P A: sums over the rows of the data points."""
@@ -126,12 +132,17 @@ class Task:
         return replace(self, Z=self.Z[rows], y=self.y[rows], lam=self.lam * len(rows) / len(self.Z))
 
     def climb(self, t: Floats, U: Floats) -> tuple[Floats, Floats]:
-        """Local maxima of t.P(Zu)_+ / |u| from every row of U, scaled to |u| = 1."""
-        return ascend(self.Z, self.spread(t), U)
+        """Local maxima of t.P(Zu)_+ / |u| from every row of U, scaled to |u| = 1. Where rows are very many, some of
+        them lead near the maxima, and all of them only the last steps."""
+        t, every = self.spread(t), len(self.Z) // SEEN
+        if every < 2:
+            return ascend(self.Z, t, U, stop=self.stop)
+        at, best = ascend(self.Z[::every], t[::every], U, stop=self.stop)
+        return ascend(self.Z, t, apart(at, best, MOST_SEEN), 20, 0.03, self.stop)
 
     def climb_near(self, t: Floats, U: Floats) -> tuple[Floats, Floats]:
         """The same in small steps."""
-        return ascend(self.Z, self.spread(t), U, 80, 1e-3)
+        return ascend(self.Z, self.spread(t), U, 80, 1e-3, self.stop)
 
 
 def objective(task: Task, V: Floats, xi: Signs) -> tuple[float, Floats]:
@@ -140,7 +151,9 @@ def objective(task: Task, V: Floats, xi: Signs) -> tuple[float, Floats]:
     return value + task.lam * float(task.sizes(V).sum()), theta
 
 
-def ascend(Z: Floats, t: Floats, U: Floats, steps: int = 60, first: float = 1.0) -> tuple[Floats, Floats]:
+def ascend(
+    Z: Floats, t: Floats, U: Floats, steps: int = 60, first: float = 1.0, stop: Callable[[], bool] = interrupted
+) -> tuple[Floats, Floats]:
     """Local maxima of t.(Zu)_+ on the unit sphere, from every row of U at once; `first` is the first step."""
     U = U / np.linalg.norm(U, axis=1, keepdims=True)
     best, at, gradient = np.full(len(U), -np.inf), U.copy(), np.zeros_like(U)
@@ -153,10 +166,21 @@ def ascend(Z: Floats, t: Floats, U: Floats, steps: int = 60, first: float = 1.0)
         better = value > best
         at[better], best[better] = U[better], value[better]
         gradient[better] = slope[better] / np.maximum(np.linalg.norm(slope[better], axis=1, keepdims=True), 1e-300)
+        if stop():
+            break
         step *= np.where(better, 1.1, 0.6)
         U = at + step[:, None] * gradient
         U /= np.linalg.norm(U, axis=1, keepdims=True)
     return at, best
+
+
+def apart(at: Floats, best: Floats, most: int) -> Floats:
+    """The highest of the maxima, each direction once."""
+    chosen: list[Floats] = []
+    for i in np.argsort(-best):
+        if len(chosen) < most and not any(_near(at[i], u, 1e-3) for u in chosen):
+            chosen.append(at[i])
+    return np.array(chosen).reshape(-1, at.shape[1])
 
 
 def starts_for(rows: int) -> int:
@@ -300,17 +324,21 @@ class Bend:
 
 def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> tuple[Floats, Signs]:
     """Newton's method on the neurons, (s)_+ smoothed as (s + sqrt(s^2 + mu^2)) / 2, mu from large to small."""
+    if (every := len(task.Z) * V.size // MOST_ENTRIES) and task.bags is EACH:
+        return newton(task.on(np.arange(0, len(task.Z), every + 1)), V, xi, smooth, most)
     if _work(len(task.y), *V.shape) > MOST_WORK:
         return _quasi_newton(task, V, xi, smooth)
     Z, lam = task.Z, task.lam
     free = np.eye(Z.shape[1])[:, task.seen == 0.0]
     for mu in smooth:
         damping = 1e-10
-        for _ in range(0 if interrupted() else most):
+        for _ in range(most):
+            if task.stop():
+                return V, xi
             m = len(V)
             s = Z @ V.T
             root = np.sqrt(s * s + mu * mu)
-            slope, bend = 0.5 * (1.0 + s / root), 0.5 * mu * mu / root**3
+            slope, bend = 0.5 * (1.0 + s / root), 0.5 * mu * mu / (root * root * root)
             loss, r = task.loss(task.pooled(0.5 * (s + root) @ xi))
             size = task.sizes(V) + 1e-300
             now = loss + lam * float(size.sum())
@@ -331,7 +359,8 @@ def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> 
             lengths = task.sizes(V)
             kept = lengths >= 1e-7 * lengths.max()
             V, xi = V[kept], xi[kept]
-            if decrease < 1e-15 * now and kept.all():
+            enough = 1e-12 if mu != smooth[-1] and len(Z) > MANY_ROWS else 1e-15
+            if decrease < enough * now and kept.all():
                 break
     return V, xi
 
@@ -461,7 +490,7 @@ def train(
 
     `thorough`: where no cover will find what is missing, there are more rounds, and more starts before the last one.
     """
-    rng = np.random.default_rng(1)
+    rng, task = np.random.default_rng(1), replace(task, stop=stop)
     if V is None and (part := task.sample(rng)) is not None:
         begun = train(part, told=told, stop=stop)
         V, xi = begun.V, begun.xi
@@ -507,8 +536,8 @@ def train(
 
 
 def polished(task: Task, V: Floats, xi: Signs) -> tuple[Floats, Signs]:
-    """The neurons after Newton's method with hardly any smoothing."""
-    if not len(V):
+    """The neurons after Newton's method with hardly any smoothing; as they are where that would see some rows only."""
+    if not len(V) or len(task.Z) * V.size > MOST_ENTRIES:
         return V, xi
     size = float(task.sizes(V).max())
     V, xi = newton(task, V, xi, [10.0**-e * size for e in range(6, 11)], 40)

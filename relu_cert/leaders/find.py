@@ -42,6 +42,7 @@ ROUNDS = 4.0  # what all rounds cost, as a multiple of the first
 AT_ONCE = 1.5e9  # operations for a step: if all directions need no more, there is no stage with fewer
 TIES = 0.5  # of the time that is left, for triangles
 TELLING = 0.08  # of the gap: triangles that close less are not tried again
+LATEST = 1.25  # of the time: nothing is waited for any longer
 SURELY = 0.999  # of the gap that is wanted: the rest is for rounding
 EXPONENT = 0.85  # time grows a little slower than the operations: large matrices are fast
 
@@ -101,7 +102,8 @@ def find_leaders(
         best: Leaders | None = None
         if len(data.rows) > MOST_ROWS:
             return _at_once(data, theta)
-        for proof, centres in _stages(data, theta, Rounds(upper, until(seconds), (1 - SURELY * good) * upper), cells):
+        plan = Rounds(upper, until(seconds), until(LATEST * seconds), (1 - SURELY * good) * upper)
+        for proof, centres in _stages(data, theta, plan, cells):
             found = evidence(data.exact, data.loss, proof, centres)
             if found is not None and (best is None or found.lower > best.lower):
                 best = found

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg as sl
 
-from relu_cert.clock import Until
+from relu_cert.clock import NEVER, Until
 from relu_cert.interrupt import interrupted
 from relu_cert.leaders.bound import Multipliers, bound, multipliers, trimmed
 from relu_cert.leaders.cells import Cell, Floats, with_neighbours
@@ -238,6 +238,7 @@ class Rounds:
 
     upper: float
     until: Until
+    at_last: Until = NEVER
     enough: float = np.inf
     neighbours: int = 8
     rounds: int = 3
@@ -247,7 +248,7 @@ class Rounds:
 
 def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: Floats) -> Proof | None:
     """The best proof found: rounds of steps, each with more neighbours than the one before. A proof that is worth
-    something is waited for, however long it takes."""
+    something is waited for, until it is too late."""
     best: Proof | None = None
     try:
         state = begin(cells, loss, lam, free)
@@ -270,7 +271,7 @@ def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: F
             distance = value - here
             if distance > BACK * plan.upper:
                 saved = state
-            late = interrupted() or (plan.until.over and best.value > WORTH * plan.upper)
+            late = interrupted() or plan.at_last.over or (plan.until.over and best.value > WORTH * plan.upper)
             over = late or length < 1e-5 or best.value >= plan.enough
             if over or distance < min(share * (plan.upper - here) + 1e-6 * plan.upper, HALF * value):
                 break
