@@ -121,7 +121,7 @@ def run(bar: Bar, folder: Path) -> Line:
     data, certificate, told = (folder / name for name in ("data.csv", "certificate.json", "told.txt"))
     write_data(data, bar.n, bar.d)
     certificate.unlink(missing_ok=True)
-    seconds = 0.75 * bar.seconds if isfinite(bar.seconds) else 300.0
+    seconds = 0.9 * bar.seconds if isfinite(bar.seconds) else 300.0
     common = [str(data), "--lambda-ratio", "1/10", "--claims", "optimal", "--certificate", str(certificate), "--force"]
     limits = ["--seconds", f"{seconds:g}", "--gap", f"{min(bar.gap, 0.5):g}", "--no-verify", "--json"]
     find = cost(["relu_cert", "check", *common, *limits], told)

@@ -24,6 +24,7 @@ from relu_cert.interrupt import interrupted
 Signs = Floats
 SMOOTH = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 COARSE_SMOOTH = (1e-2, 1e-3, 1e-4)
+SHORT_SMOOTH = (1e-5, 1e-7)  # where rows are many, and every step is dear
 STARTS, MOST_STARTS, MOST_HEIGHTS = 200, 10**4, 4 * 10**7  # of local ascent; more, in bounds, where fewer find nothing
 MANY_ROWS, BLOCK = 4096, 256  # from so many rows on, heights are taken in blocks, which stay in the processor's memory,
 FEW_STARTS, HEIGHTS = 40, 500_000  # and there are fewer starts, so many heights of them at a time
@@ -550,7 +551,8 @@ def moved(task: Task, V: Floats, xi: Signs, *, far: bool) -> tuple[Floats, Signs
     """The neurons after Newton's method, if that helps."""
     size = float(task.sizes(V).max())
     before = objective(task, V, xi)[0]
-    ladders = [COARSE_SMOOTH, COARSE_SMOOTH[2:]] if far else [SMOOTH, SMOOTH[2:], SMOOTH[4:]]
+    fine = SHORT_SMOOTH if len(task.Z) > MANY_ROWS else SMOOTH
+    ladders = [COARSE_SMOOTH, COARSE_SMOOTH[2:]] if far else [fine, SMOOTH[2:], SMOOTH[4:]]
     for ladder in ladders:
         V2, xi2 = newton(task, V, xi, [mu * size for mu in ladder], 12 if far else 25)
         if len(V2) and objective(task, V2, xi2)[0] < before:

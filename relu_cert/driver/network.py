@@ -36,6 +36,7 @@ from relu_cert.free.terms import coefficients, combined, outputs, weights_of
 from relu_cert.free.train import Task as FreeTask
 from relu_cert.free.train import task_of
 from relu_cert.interrupt import INTERRUPTED, interrupted
+from relu_cert.leaders.evidence import MOST_ROWS
 from relu_cert.problem.loss import LOGISTIC, SQUARES
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal, Unknown
@@ -167,15 +168,18 @@ def _enough(question: Question, attempt: Attempt) -> bool:
     return not attempt.reason or facts.value.reached or facts.value.relative_gap < GOOD
 
 
-def share_of_cover(rank: int) -> float:
-    """How much of the time a cover may take; the leaders need the rest."""
+def share_of_cover(rank: int, rows: int = 0) -> float:
+    """How much of the time a cover may take; the leaders need the rest, but for so many rows that their bound takes no
+    time."""
+    if rows > MOST_ROWS and rank < HARD:
+        return 0.9
     return 0.75 if rank <= EASY else 0.5 if rank < HARD else 0.3 if rank < HARDEST else 0.1
 
 
 def prove_by_cover(given: Setting, question: Question, neurons: Neurons | None) -> Attempt:
     """A cover, with the optimal set where its finish is exact."""
     rank, until = len(given.data.basis), question.until
-    limits = replace(question.limits, seconds=max(share_of_cover(rank) * until.left, 1.0))
+    limits = replace(question.limits, seconds=max(share_of_cover(rank, len(given.Z)) * until.left, 1.0))
     prover = Prover(given, question.lam, limits, question.tell)
     if rank >= HARD and limits.state is None:
         prover.prepare(until.within(TRAINING * until.left))

@@ -9,6 +9,7 @@ from typing import Annotated
 from relu_cert.exact import Vector
 from relu_cert.written import OPTIONAL, UNWRITTEN, Integer, Integers, Key
 
+MOST_ROWS = 3000  # different ones: the relaxation has matrices of rows x rows, and where there are more, no neighbours
 Rows = tuple[int, ...]
 
 

@@ -22,7 +22,7 @@ from relu_cert.interrupt import interrupted
 from relu_cert.leaders.bound import bound, free_weight
 from relu_cert.leaders.cells import Cell, Floats, inherited, make_cell
 from relu_cert.leaders.centres import Centres, cells_of, finer
-from relu_cert.leaders.evidence import Leaders
+from relu_cert.leaders.evidence import MOST_ROWS, Leaders
 from relu_cert.leaders.interior import Proof, Rounds, descend, nothing
 from relu_cert.leaders.lift import lift, telling
 from relu_cert.leaders.loss import Loss, merge
@@ -32,7 +32,6 @@ from relu_cert.solve.threads import one_thread
 
 NEIGHBOURS = 8
 MOST_CELLS = 64
-MOST_ROWS = 3000  # different ones: the relaxation has matrices of rows x rows, and where there are more, no neighbours
 MOST_APART = 2**13  # with free biases the checker compares all rows: that many
 MOST_INHERITED = 24  # neighbours of a leader that a stage takes from the one before
 HARDER = 1.25  # steps with more cells are harder
