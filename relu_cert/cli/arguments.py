@@ -83,7 +83,7 @@ def _check(commands: Any) -> None:
         "--example xor --html xor.html",
         "data.csv --bias --lambda 1/10 --require p-unique",
     )
-    _data(command, "a CSV file, plain or .gz, or - for standard input; or a group lasso as .json")
+    _data(command, "a CSV file, plain or .gz, or - for standard input; or a group lasso as .json", bags=True)
     problem = command.add_argument_group("problem")
     problem.add_argument("--model", choices=("relu", "gated"), help="ReLU (default) or gated ReLU")
     _lambda(problem)
@@ -316,13 +316,8 @@ def _lambda(problem: Any) -> None:
     problem.add_argument("--lambda-ratio", metavar="R", help="the same as --lambda Rmax (default: 1/10)")
 
 
-def _data(command: argparse.ArgumentParser, what: str = "a CSV file, plain or .gz, or - for standard input") -> None:
-    """What to read, and how."""
-    data = command.add_argument_group("data")
-    data.add_argument("file", nargs="?", help=what)
-    data.add_argument("--example", metavar="NAME", help=f"a bundled example: {', '.join(examples.names())}")
-    data.add_argument("--target", metavar="NAME|INDEX", help="the column to predict (default: the last one)")
-    data.add_argument("--bias", action="store_true", default=None, help="append a column of ones")
+def _bags(data: Any) -> None:
+    """How rows are put together to data points."""
     data.add_argument(
         "--conv",
         metavar="RULE",
@@ -335,6 +330,22 @@ def _data(command: argparse.ArgumentParser, what: str = "a CSV file, plain or .g
     data.add_argument(
         "--pool", choices=("mean", "sum"), help="how outputs at windows, or rows of a set, are pooled (default: mean)"
     )
+
+
+def _data(
+    command: argparse.ArgumentParser,
+    what: str = "a CSV file, plain or .gz, or - for standard input",
+    *,
+    bags: bool = False,
+) -> None:
+    """What to read, and how; whether rows may be in bags."""
+    data = command.add_argument_group("data")
+    data.add_argument("file", nargs="?", help=what)
+    data.add_argument("--example", metavar="NAME", help=f"a bundled example: {', '.join(examples.names())}")
+    data.add_argument("--target", metavar="NAME|INDEX", help="the column to predict (default: the last one)")
+    data.add_argument("--bias", action="store_true", default=None, help="append a column of ones")
+    if bags:
+        _bags(data)
     data.add_argument(
         "--numbers",
         choices=("decimal", "binary64"),

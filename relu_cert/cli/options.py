@@ -55,9 +55,9 @@ def read_data(options: argparse.Namespace, example: examples.Example | None) -> 
         target=options.target,
         bias=bias,
         delimiter=options.delimiter,
-        conv=options.conv or (example.conv if example else None),
-        bags=options.bags,
-        pool=options.pool,
+        conv=getattr(options, "conv", None) or (example.conv if example else None),
+        bags=getattr(options, "bags", None),
+        pool=getattr(options, "pool", None),
     )
 
 

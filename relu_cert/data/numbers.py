@@ -13,7 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from relu_cert.data.dataset import Numbers
-from relu_cert.data.messages import shown
+from relu_cert.messages import shown
 
 MAX_LENGTH = 20_000
 MAX_EXPONENT = 5_000

@@ -11,9 +11,9 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from relu_cert.data.messages import file_name
 from relu_cert.errors import DataError
 from relu_cert.memory import room
+from relu_cert.messages import file_name
 
 MAX_BYTES = 2**32
 """The largest file that is read, and the largest text that a compressed file may hold."""

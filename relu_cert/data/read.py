@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from relu_cert.bags import EACH, Each
 from relu_cert.data.dataset import Dataset, Numbers, Source
-from relu_cert.data.messages import file_name, shown
 from relu_cert.data.numbers import NumberError, parse_number
 from relu_cert.data.raw import decode, digest, read_bytes
 from relu_cert.data.table import Table, delimiter_character, read_table
 from relu_cert.data.windows import bags_of, numbered, read_pool, read_windows
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Vector
+from relu_cert.messages import file_name, shown
 
 Label = tuple[str, int]  # the text in the column of bags, and its line
 MOST_KNOWN = 2**17  # texts whose numbers are kept: a number that is written often is one in memory

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from relu_cert.data.messages import shown
 from relu_cert.data.numbers import is_value
 from relu_cert.errors import DataError, UsageError
+from relu_cert.messages import shown
 
 _TAB = ("tab", "\\t")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")

@@ -8,12 +8,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from relu_cert.data.messages import file_name, shown
 from relu_cert.data.numbers import NumberError, parse_number
 from relu_cert.data.raw import decode, read_bytes
 from relu_cert.data.table import Record, Table, read_table
 from relu_cert.errors import DataError
 from relu_cert.exact import Matrix, Vector, dot, scaled_rows
+from relu_cert.messages import file_name, shown
 
 GRID = 2**24  # a Gaussian gate is rounded to multiples of 1/GRID; its pattern is then exact
 PATIENCE = 50  # draws for every pattern asked for

@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.data.dataset import Source
-from relu_cert.data.messages import file_name, shown
 from relu_cert.data.numbers import NumberError, parse_number
 from relu_cert.data.raw import decode, digest, read_bytes
 from relu_cert.errors import DataError
 from relu_cert.exact import Matrix, Vector, rational
+from relu_cert.messages import file_name, shown
 from relu_cert.problem.problem import Block, Problem
 
 _REQUIRED = ("X", "groups", "y")

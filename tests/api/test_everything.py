@@ -298,7 +298,9 @@ FUNCTIONS = {  # which of them have the options of a command
     "explore": ("explore",),
     "patterns": ("patterns",),
 }
-ANSWERED = {"--require", "--one-neuron", "--target", "--all"}  # by `claims`, by `one_neuron`, by y, by `networks()`
+ANSWERED = {  # by `claims`, by `one_neuron`, by y, by `networks()`; memory is that of the user's own process
+    *("--require", "--one-neuron", "--target", "--all", "--max-memory"),
+}
 IDLE = {"solution": {"--bias", "--max-patterns"}}  # taken with all data, of no use here
 
 

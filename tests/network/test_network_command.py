@@ -93,11 +93,11 @@ def test_the_own_recheck_reads_the_file(net: str, monkeypatch: pytest.MonkeyPatc
     """Weights that are not those of the file, or a file that changes meanwhile, end without a certificate."""
     asked = (net, "--example", "xor", "--lambda", "1/20", "--penalty", "pytorch", "--quiet", "--no-own")
     right = read_network(net)
-    monkeypatch.setattr(command, "read_network", lambda _: replace(right, w2=(F(1), F(1))))
+    monkeypatch.setattr(command, "read_network", lambda *_, **__: replace(right, w2=(F(1), F(1))))
     with pytest.raises(ReluCertError, match="does not accept our own certificate"):
         run(*asked)
     monkeypatch.setattr(
-        command, "read_network", lambda _: replace(right, origin=replace(right.origin, sha256="0" * 64))
+        command, "read_network", lambda *_, **__: replace(right, origin=replace(right.origin, sha256="0" * 64))
     )
     with pytest.raises(DataError, match="changed while it was at work"):
         run(*asked)

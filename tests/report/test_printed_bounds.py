@@ -326,7 +326,7 @@ def of_path(told: dict[str, Any], found: dict[str, Any]) -> Iterator[Rule]:
     yield Rule(rf"of \[({NUMBER}), ({NUMBER})\] is open", inside)
     yield Rule(rf"every lambda from ({NUMBER}) to ({NUMBER})", inside)
     yield Rule(rf"every lambda in \[({NUMBER}), ({NUMBER})\]", inside)
-    yield Rule(rf"the optimal network for ({NUMBER}) <= lambda <= ({NUMBER})", inside)
+    yield Rule(rf"the (?:optimal network|solution) for ({NUMBER}) <= lambda <= ({NUMBER})", inside)
     yield Rule(rf"from λ ({NUMBER})", lambda x: abs(read(x) - lo) <= lo / 10**7)
     yield Rule(rf"part of the way|each to a relative {NUMBER}", lambda: True)  # what every breakpoint is held to
     y = [F(x) for x in found["problem"]["y"].split()]

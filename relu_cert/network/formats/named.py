@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from relu_cert.data.messages import shown
 from relu_cert.errors import DataError, UsageError
+from relu_cert.messages import shown
 from relu_cert.network.formats.arrays import Array, Weights, assemble
 from relu_cert.network.trained import Origin, TrainedNetwork
 
