@@ -222,7 +222,7 @@ NETWORK_CLAIMS: tuple[ClaimWord, ...] = (
     ),
     ClaimWord(
         "network-merged",
-        "No two of its neurons can be replaced by one with the same effect on the data.",
+        "No two of its neurons can be replaced by their sum with the same effect on the data.",
         "Neurons that can be merged are superfluous.",
         "lemma:mapping-equality",
         "the cones of the data in which the neurons lie",

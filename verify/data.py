@@ -21,6 +21,7 @@ from verify.text import Limits, Matrix, Node, Vector, describe, integer, no_real
 
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 QUOTIENT = re.compile(r"([+-]?)([0-9]+)/([0-9]+)")
+INDEX = re.compile(r"[0-9]+")  # digits of other scripts are letters of a name
 NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity|na)", re.IGNORECASE)
 MAX_EXPONENT = 5000
 Direct = tuple[Matrix, Vector, tuple[tuple[int, ...], ...], tuple[Matrix | None, ...]]
@@ -107,7 +108,7 @@ def read_fields(raw: bytes, input_: Input, limits: Limits, fields: int) -> tuple
         named = (bag_column(rows[0], input_.bags),)
     first = [f for j, f in enumerate(rows[0]) if j not in named] if rows else []
     header = any(f and not numeric(f) and not NOT_FINITE.fullmatch(f) for f in first)
-    header = header or (input_.bags != "" and not input_.bags.isdecimal())  # it has the name
+    header = header or (input_.bags != "" and not INDEX.fullmatch(input_.bags))  # it has the name
     body = rows[header:]
     if not body:
         raise Rejected("data", "at least one row of numbers", "none")
@@ -119,7 +120,7 @@ def read_fields(raw: bytes, input_: Input, limits: Limits, fields: int) -> tuple
 
 def bag_column(first: list[str], named: str) -> int:
     """The column whose texts name bags: an index, or the only field of the first record, a header, with this text."""
-    column = integer(named) if named.isdecimal() else first.index(named) if first.count(named) == 1 else len(first)
+    column = integer(named) if INDEX.fullmatch(named) else first.index(named) if first.count(named) == 1 else len(first)
     if column >= len(first):
         expected = f"an index below {len(first)}, or the name of one column"
         raise Rejected("certificate.input.bags", expected, describe(named))

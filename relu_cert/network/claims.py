@@ -109,7 +109,9 @@ def balanced(comparison: Comparison, _: Fraction) -> Answer:
     return refuted("arithmetic", f"{_some_of(len(wrong), found.network.m)}, at a cost of {cost}{also}.")
 
 
-@_claim("network-merged", "No two of its neurons can be merged.")
+@_claim(
+    "network-merged", "No two of its neurons can be merged: replaced by their sum, with the same effect on the data."
+)
 def merged(comparison: Comparison, _: Fraction) -> Answer:
     """Collinear neurons are one everywhere, neurons of one cone are one on the data (lemma:scaling-unique)."""
     found = comparison.examination

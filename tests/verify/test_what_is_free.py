@@ -107,3 +107,14 @@ def test_a_fit_that_nothing_attains_is_not_unique() -> None:
     tree, data = read("rejected/free-logistic-not-attained")
     with pytest.raises(verify.Rejected, match="theta_k != 0 at every row, which shows that p\\* is attained"):
         judged(tree, data)
+
+
+def test_that_neurons_are_not_merged_says_no_more_than_that() -> None:
+    """(1, -5) and (-5, 1) on the rows of I have opposite signs, and are not merged by their sum; but (1, 1) does what
+    both do, at a lower cost: no line says that nothing can."""
+    found = certify_network({"W1": [[1.0, -5.0], [-5.0, 1.0]], "w2": [1.0, 1.0]}, [[1, 0], [0, 1]], [1, 1], 1)
+    assert str(found.claims["network-merged"].verdict) == "PROVED"
+    lines = {line.claim: line.proved for line in verify.check(found.certificate.encode(), found.raw)}
+    assert lines["network-merged"].endswith("in one cone of the rows, where their sum could take their place")
+    said = found.claims["network-merged"].detail
+    assert "can be merged" not in said + lines["network-merged"] and "lie in one cone" in said

@@ -102,9 +102,7 @@ def merged(problem: Problem, facts: Facts, node: Node) -> str:
     node.require(not problem.free, "no free terms, which could make up for a neuron", ", ".join(problem.free))
     if (pair := facts[NETWORK].pair) is not None:
         raise node.reject("no two neurons of one sign in one cone of the data", f"{pair[0]} and {pair[1]}")
-    if problem.bags:
-        return "no two neurons of one sign lie in one cone of the rows"
-    return "no two neurons can be merged, not even on the data alone"
+    return "no two neurons of one sign lie in one cone of the rows, where their sum could take their place"
 
 
 def not_merged(problem: Problem, facts: Facts, node: Node) -> str:
