@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from verify.claims import CLAIMS, VERDICTS, way
 from verify.errors import Declined, Usage
-from verify.facts import NETWORK, SOLUTION, Facts
 from verify.input import read_input
 from verify.problem import Problem, read_problem
 from verify.rules import check_facts, plain
@@ -73,6 +72,8 @@ def read(certificate: bytes, data: Raw = None, limits: Limits = DEFAULT, network
         about = under(problem)
     facts = check_facts(problem, fields["facts"])
     if network is not None:
+        from verify.network.file import compare_given
+
         compare_given(facts, network, limits, input_.bias)
     lines: list[Line] = []
     for node in fields["claims"].array():
@@ -83,18 +84,6 @@ def read(certificate: bytes, data: Raw = None, limits: Limits = DEFAULT, network
         said, by = way(problem, facts, claim, verdict, node)
         lines.append(Line(claim, verdict, said, about, by))
     return Report(top, problem, lines)
-
-
-def compare_given(facts: Facts, raw: bytes, limits: Limits, bias: bool) -> None:
-    """Reject unless the file of the network, or of the coefficients, is the one that the certificate speaks of."""
-    if (given := facts.get(SOLUTION)) is not None:
-        from verify.rules.solution import compare_coefficients
-
-        compare_coefficients(given, raw)
-    else:
-        from verify.network.file import compare_file
-
-        compare_file(facts.get(NETWORK), raw, limits, bias)
 
 
 def frame(top: Node, name: str, version: int, *keys: str) -> Fields:

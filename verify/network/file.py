@@ -19,6 +19,7 @@ from typing import Any
 
 from verify.data import number
 from verify.errors import BadData, Rejected, Usage
+from verify.facts import NETWORK, SOLUTION, Facts
 from verify.network.check import Network
 from verify.text import Limits, Matrix, Vector, describe, parsed, within_limits
 
@@ -45,6 +46,15 @@ class Array:
 
     shape: tuple[int, ...]
     entries: Vector
+
+
+def compare_given(facts: Facts, raw: bytes, limits: Limits, bias: bool) -> None:
+    """Reject unless the file of the network, or of the coefficients, is the one that the certificate speaks of."""
+    if (given := facts.get(SOLUTION)) is None:
+        return compare_file(facts.get(NETWORK), raw, limits, bias)
+    from verify.rules.solution import compare_coefficients
+
+    return compare_coefficients(given, raw)
 
 
 def compare_file(network: Network | None, raw: bytes, limits: Limits, bias: bool) -> None:
