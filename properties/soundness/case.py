@@ -38,7 +38,8 @@ OPPOSITE = {"PROVED": "REFUTED", "REFUTED": "PROVED"}
 class NetworkCase:
     """Data and lambda for a ReLU or gated ReLU network; the variants: some patterns only, delta, the logistic loss.
 
-    `cover`: a ReLU network whose patterns are not listed, so that a cover has to prove what the list proves."""
+    `cover`: a ReLU network whose patterns are not listed, so that a cover has to prove what the list proves. `free`:
+    its terms without penalty."""
 
     model: str
     Z: Matrix
@@ -48,6 +49,7 @@ class NetworkCase:
     delta: Fraction = Fraction(0)
     logistic: bool = False
     cover: bool = False
+    free: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -57,6 +59,8 @@ class NetworkCase:
     @property
     def problem(self) -> Problem:
         """The certifier's problem."""
+        if self.free:
+            return replace(unlisted_relu(self.Z, self.y), free=self.free)
         if self.cover and self.seen:
             return unlisted_relu(self.Z, self.y)
         if self.chosen is not None:
@@ -87,6 +91,12 @@ class NetworkCase:
     def source(self) -> Source:
         """How the file is read."""
         return Source("data.csv", sha256(self.raw).hexdigest(), "csv", target=len(self.Z[0]), header=True)
+
+    @property
+    def columns(self) -> Matrix:
+        """The free columns B, those of Z with a skip connection."""
+        ones = ((Fraction(1),) * len(self.y),) if "output-bias" in self.free else ()
+        return (*ones, *(transpose(self.Z) if "skip" in self.free else ()))
 
     @property
     def written_out(self) -> DirectCase:
@@ -150,6 +160,8 @@ Case = NetworkCase | DirectCase
 
 
 def _kind(case: Case, plain: str) -> str:
+    if isinstance(case, NetworkCase) and case.free:
+        return "free"
     return "logistic" if case.logistic else "elastic" if case.delta else plain
 
 

@@ -149,7 +149,7 @@ def check_planted_logistic(planted: PlantedLogistic) -> Outcome:
     return judged(case_of(planted), lambda answer: logistic_contradiction(answer, planted), lambda _: held)
 
 
-def check_opinion(case: NetworkCase) -> Outcome:
+def check_opinion(case: Case) -> Outcome:
     """The certified interval meets an enclosure of its own."""
     return judged(case, disagreement, lambda _: {"optimal": OPINION})
 

@@ -149,3 +149,26 @@ def any_variant(draw: DrawFn) -> NetworkCase:
         labels = tuple(Fraction(draw(st.sampled_from([1, -1]))) for _ in range(n))
         return NetworkCase(of.model, of.Z, labels, draw(lambdas()) / 2, of.chosen, delta, True)
     return NetworkCase(of.model, of.Z, draw(vector(n)), draw(lambdas()), of.chosen, delta)
+
+
+@st.composite
+def any_free(draw: DrawFn) -> NetworkCase:
+    """A ReLU network with an output bias, a skip connection, or both, without penalty."""
+    free = draw(st.sampled_from([("output-bias",), ("skip",), ("output-bias", "skip")]))
+    n, d = draw(st.integers(2, 5)), draw(st.integers(1, 2))
+    return NetworkCase("relu", draw(rational_matrix(n, d)), draw(vector(n)), draw(lambdas()), free=free)
+
+
+@st.composite
+def direct_variant(draw: DrawFn) -> DirectCase:
+    """A group lasso with cones and delta, or with the logistic loss."""
+    p = draw(any_direct()).convex
+    if draw(st.booleans()):
+        return DirectCase(p, delta=draw(positive_rationals(3, 4)))
+    labels = tuple(Fraction(draw(st.sampled_from([1, -1]))) for _ in p.y)
+    return DirectCase(CGL(p.blocks, labels, p.lam2), logistic=True)
+
+
+def any_model() -> SearchStrategy[NetworkCase | DirectCase]:
+    """Every model: networks, gated ones, group lassos with cones, over some patterns, elastic, logistic, free terms."""
+    return st.one_of(any_variant(), any_network(max_n=5), any_direct(), direct_variant(), any_free())

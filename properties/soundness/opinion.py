@@ -16,28 +16,46 @@ import numpy as np
 from properties.exact import enclose
 from properties.exact.cone import project
 from properties.exact.enclose import Interval
-from properties.exact.linalg import Vector, dot, matvec, norm2, scale, sub, total
+from properties.exact.linalg import (
+    Matrix,
+    Vector,
+    add,
+    combine,
+    dot,
+    matvec,
+    norm2,
+    project_out,
+    rref,
+    scale,
+    sub,
+    total,
+    transpose,
+)
 from properties.exact.problem import CGL, Weights
-from properties.soundness.case import Answer, Case
+from properties.soundness.case import Answer, Case, NetworkCase
 
 cp: Any = cvxpy  # typed in parts only
 GRID = 2**40
 
 
-def proposed(p: CGL, delta: Fraction, logistic: bool) -> Weights:
-    """Feasible weights near the optimum; zero where the solver has none."""
+def proposed(p: CGL, delta: Fraction, logistic: bool, B: Matrix = ()) -> tuple[Weights, Vector]:
+    """Feasible weights near the optimum, and coefficients of the free columns; zero where the solver has none."""
     y, lam = np.array([float(t) for t in p.y]), float(p.lam)
     weights = [cp.Variable(b.size) for b in p.blocks]
     pairs = list(zip(p.blocks, weights, strict=True))
+    c = cp.Variable(max(len(B), 1))
     fit: Any = sum(np.array([[float(x) for x in row] for row in b.X]) @ w for b, w in pairs)
+    if B:
+        fit = fit + np.array([[float(x) for x in row] for row in B]).T @ c
     cones = [np.array([[float(x) for x in k] for k in b.K]) @ w <= 0 for b, w in pairs if b.K]
     loss = cp.sum(cp.logistic(-cp.multiply(y, fit))) if logistic else cp.sum_squares(fit - y) / 2
     penalty = sum(lam * cp.norm(w) + float(delta) / 2 * cp.sum_squares(w) for w in weights)
     try:
         cp.Problem(cp.Minimize(loss + penalty), cones).solve(solver=cp.CLARABEL)
     except cp.SolverError:
-        return tuple((Fraction(0),) * b.size for b in p.blocks)
-    return tuple(project(b.K, _rounded(w.value, b.size)) for b, w in pairs)
+        return tuple((Fraction(0),) * b.size for b in p.blocks), (Fraction(0),) * len(B)
+    found = tuple(project(b.K, _rounded(w.value, b.size)) for b, w in pairs)
+    return found, _rounded(c.value if B else None, len(B))
 
 
 def _rounded(values: Any, size: int) -> Vector:
@@ -46,10 +64,11 @@ def _rounded(values: Any, size: int) -> Vector:
     return tuple(Fraction(round(float(x) * GRID), GRID) if abs(x) > 1e-7 else Fraction(0) for x in values)
 
 
-def enclosure(p: CGL, delta: Fraction, logistic: bool) -> Interval:
-    """lower <= p* <= upper"""
-    w = proposed(p, delta, logistic)
+def enclosure(p: CGL, delta: Fraction, logistic: bool, B: Matrix = ()) -> Interval:
+    """lower <= p* <= upper; with free columns B, least squares: theta is made orthogonal to them."""
+    w, c = proposed(p, delta, logistic, B)
     fit = total((matvec(b.X, wb) for b, wb in zip(p.blocks, w, strict=True)), p.n)
+    fit = add(fit, combine(c, B, p.n))
     penalty = sum((p.lam * enclose.root(norm2(wb))[1] + delta / 2 * norm2(wb) for wb in w), Fraction(0))
     if logistic:
         scores = [t * f for t, f in zip(p.y, fit, strict=True)]
@@ -57,7 +76,7 @@ def enclosure(p: CGL, delta: Fraction, logistic: bool) -> Interval:
         theta = tuple(t * _grid(enclose.sigmoid(-s)[0]) for t, s in zip(p.y, scores, strict=True))
     else:
         upper = norm2(sub(p.y, fit)) / 2 + penalty
-        theta = sub(p.y, fit)
+        theta = project_out(sub(p.y, fit), [B[j] for j in rref(transpose(B))[1]] if B else ())
     return _lower(p, delta, logistic, theta), upper
 
 
@@ -82,7 +101,8 @@ def _lower(p: CGL, delta: Fraction, logistic: bool, theta: Vector) -> Fraction:
 def disagreement(answer: Answer) -> str:
     """Where the two enclosures of p* do not meet, or the fits are too far apart; "" if nowhere."""
     case: Case = answer.case
-    low, high = enclosure(case.convex, case.delta, case.logistic)
+    B = case.columns if isinstance(case, NetworkCase) else ()
+    low, high = enclosure(case.convex, case.delta, case.logistic, B)
     value = answer.facts.value
     if value.lower > high or value.upper < low:
         ours, theirs = [float(low), float(high)], [float(value.lower), float(value.upper)]
