@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from relu_cert.asked import Number, in_python, lambda_choice, limits, path_ends, positive, request, variant
+from relu_cert.asked import Number, decayed, in_python, lambda_choice, limits, path_ends, positive, request, variant
 from relu_cert.cover.limits import Limits
 from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number
 from relu_cert.data.dataset import Dataset
@@ -31,7 +32,7 @@ from relu_cert.network.approximate import Strategy
 from relu_cert.network.biases import OutputBias
 from relu_cert.network.explore import Extreme
 from relu_cert.network.given import given_network
-from relu_cert.network.penalty import convert, implied
+from relu_cert.network.penalty import PYTORCH, convert, implied, without_decay
 from relu_cert.network.penalty import penalty as named_penalty
 from relu_cert.patterns import enumerate_patterns, predict
 from relu_cert.pipeline import DEFAULT_GAP, DEFAULT_MAX_PATTERNS, network_problem
@@ -95,6 +96,7 @@ def certify(
     l2: Number | None = None,
     loss: LossName = "squares",
     free: str | Sequence[str] | None = None,
+    decayed_bias: bool = False,
     claims: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     target: str = "y",
@@ -145,6 +147,7 @@ def certify(
     `loss`          "squares", or "logistic": sum log(1 + exp(-y f)) for labels -1 (or 0) and 1
     `free`          terms that are not penalised, "output-bias,biases,skip" or some of these: an output bias, the biases
                     of the first layer (with the column of ones of `bias`), a skip connection f(z) + s.z
+    `decayed_bias`  an output bias b that costs lambda/2 b^2: with `bias` what PyTorch's weight_decay minimises
 
     >>> from fractions import Fraction
     >>> found = certify([[3, 0], [0, 4], [-3, 0], [0, -4]], [10, 10, 10, 10], lambda_ratio=2)
@@ -189,6 +192,7 @@ def certify(
     ones = bias or "biases" in read_free(free)
     data, raw = dataset_from_arrays(Z, y, bias=ones, names=names, target=target, conv=conv, bags=bags, pool=pool)
     which = variant(data.Z, patterns, seed, gates, l2, loss, free, in_python)
+    which = replace(which, rho=decayed(decayed_bias, lam, in_python))
     with Progress(quiet=not progress) as stages:
         report = checked(asked, data, model, which, stages, bounds, listed=listed, max_patterns=max_patterns)
         return _rechecked(Certified(report, raw), verify, stages)
@@ -311,6 +315,7 @@ def certify_network(
     bias: bool = False,
     output_bias: OutputBias = "refuse",
     free: str | Sequence[str] | None = None,
+    no_decay: str | Sequence[str] | None = None,
     from_layer: int = 1,
     anyway: bool = False,
     gap: Number = NETWORK_GAP,
@@ -336,6 +341,7 @@ def certify_network(
     `output_bias`  "refuse", or "neuron": make an output bias that is not free a neuron on the column of ones
     `free`         terms that were not penalised, some of "output-bias,biases,skip" as for `certify` (with PyTorch: what
                    was excluded from weight_decay); "sklearn" means "output-bias,biases" by itself
+    `no_decay`     with PyTorch the parameters without weight_decay, some of "bias" (all of them), "b1", "b2"
     `from_layer`   of a deeper network: the linear layers from this one on, two of them; what the layers before it make
                    of Z, in floats, is the data
     `anyway`       judge a fitted MLPRegressor by another objective than the one it was fitted to, which is refused else
@@ -360,8 +366,9 @@ def certify_network(
     if own_penalty is not None and penalty == own_penalty.penalty and batch_size is None:
         batch_size = own_penalty.batch
     convention = named_penalty(penalty or "paper")
-    terms = implied(convention, read_free(free))
-    data, raw = dataset_from_arrays(Z, y, bias=bias or "biases" in terms, names=names, target=target)
+    terms = implied(convention, (*read_free(free), *without_decay(no_decay)))
+    ones = bias or "biases" in terms or (convention in PYTORCH and trained.b1 is not None)
+    data, raw = dataset_from_arrays(Z, y, bias=ones, names=names, target=target)
     conversion = convert(convention, positive(lam, "lam"), data.n, batch=batch_size, free=terms)
     if not anyway:
         require_same(network, conversion, data.n)

@@ -58,6 +58,16 @@ def scaled(x: Number, what: str, *, part: bool = False) -> LambdaChoice:
     return LambdaChoice(ratio=number) if part else LambdaChoice(value=number)
 
 
+def decayed(wanted: bool, lam: Number | None, say: Say) -> Fraction:
+    """rho = lambda for a decayed output bias, else 0."""
+    if not wanted:
+        return Fraction(0)
+    value = None if lam is None else scaled(lam, say("lam")).value
+    if value is None:
+        raise UsageError(f"{say('decayed_bias')} costs lambda/2 b^2: give lambda itself with {say('lam')}.")
+    return value
+
+
 def lambda_choice(lam: Number | None, ratio: Number | None, say: Say) -> LambdaChoice:
     """lambda itself, or its ratio to lambda_max."""
     if lam is not None and ratio is not None:

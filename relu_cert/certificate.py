@@ -14,6 +14,7 @@ import numpy as np
 from relu_cert.claims.claim import Result
 from relu_cert.cover.evidence import Cover
 from relu_cert.data.dataset import Source
+from relu_cert.exact import norm_squared
 from relu_cert.files import replacing
 from relu_cert.leaders.evidence import Leaders
 from relu_cert.problem import loss as losses
@@ -60,7 +61,12 @@ def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
     if problem.delta:
         head["delta"] = number(problem.delta)
     if (source := problem.source) is not None:
-        free = {"free": list(problem.free)} if problem.free else {}
+        free: dict[str, Any] = {"free": list(problem.free)} if problem.free else {}
+        if problem.roots:
+            rho = norm_squared(problem.roots)
+            free = {"decayed": {"rho": number(rho), "roots": [number(x) for x in problem.roots]}}
+            points = slice(problem.points)
+            return head | {"Z": matrix(source.Z[points]), "y": vector(problem.y[points])} | free
         some = {"patterns": list(problem.some)} if problem.some else {}
         bags = {} if problem.network is None else problem.network.bags.written
         return head | {"Z": matrix(source.Z), "y": vector(problem.y)} | bags | free | some

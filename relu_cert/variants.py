@@ -14,6 +14,7 @@ from relu_cert.data.dataset import Dataset, Source
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.files import beside
+from relu_cert.free.decay import roots, with_zero_rows
 from relu_cert.free.terms import Free
 from relu_cert.lasso import Lasso
 from relu_cert.patterns.predict import predict
@@ -53,6 +54,7 @@ class Variant:
     delta: Fraction = Fraction(0)
     loss: Loss = SQUARES
     free: Free = ()
+    rho: Fraction = Fraction(0)  # an output bias b that costs rho/2 b^2
 
 
 def drawn(Z: Matrix, count: int, seed: int) -> Gates:
@@ -68,9 +70,21 @@ def network_variant(
 ) -> Problem:
     """The problem of a network in that variant. Not `listed`: the patterns need not be, where a cover will do."""
     gates = variant.gates
-    for given, option in ((gates is not None, "--patterns (and --gates)"), (variant.delta, "--l2")):
+    for given, option in (
+        (gates is not None, "--patterns (and --gates)"),
+        (variant.delta, "--l2"),
+        (variant.rho, "--decayed-bias"),
+    ):
         if given:
             data.require_single_rows(option)
+    if variant.rho:
+        if model != "relu" or gates is not None or variant.delta or variant.free or variant.loss is not SQUARES:
+            raise UsageError(
+                "a decayed bias is for ReLU networks over all patterns with squares, without --free, --l2."
+            )
+        a = roots(variant.rho)
+        problem = network_problem(with_zero_rows(data, a), model, stages, max_patterns, listed=listed)
+        return replace(problem, free=("output-bias",), roots=a, appended=data.source.bias)
     if variant.free:
         if model != "relu" or gates is not None or variant.delta:
             raise UsageError("--free is for ReLU networks over all patterns and without --l2.")
@@ -100,6 +114,8 @@ def with_free_terms(problem: Problem, data: Dataset, free: Free) -> Problem:
 
 def varied(problem: Problem, variant: Variant) -> Problem:
     """The problem with its penalty and its loss."""
+    if variant.rho and not problem.roots:
+        raise UsageError("--decayed-bias is for networks; a group lasso has an intercept.")
     if variant.delta and variant.loss is LOGISTIC:
         raise UsageError("--l2 and --loss logistic do not go together.")
     if variant.delta:

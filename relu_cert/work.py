@@ -13,6 +13,7 @@ from relu_cert.cover.facts import prove_lambda_max
 from relu_cert.cover.limits import Limits
 from relu_cert.data.dataset import Dataset, Source
 from relu_cert.errors import UsageError
+from relu_cert.free.decay import roots, with_zero_rows
 from relu_cert.network.approximate import Strategy, pruning_path
 from relu_cert.network.biases import OutputBias, fold
 from relu_cert.network.claims import network_verdicts
@@ -145,12 +146,15 @@ def examined(
 ) -> NetworkReport:
     """What a trained network is worth; `own`: also over its own patterns."""
     data.require_single_rows("network")
-    free = conversion.free
+    a = roots(conversion.lam) if conversion.decays and trained.b2 and output_bias == "refuse" else ()
+    free, rows = (("output-bias",), with_zero_rows(data, a)) if a else (conversion.free, data)
+    conversion = replace(conversion, decayed=bool(a))
     network = fold(trained, data.d, ones=data.source.bias, output_bias=output_bias, free=free)
     choice = LambdaChoice(value=conversion.lam)
     with stages.stage("examine"):
-        found = examine(network, data.Z, data.y, conversion.lam)
-    problem = with_free_terms(network_problem(data, "relu", stages, max_patterns, listed=False), data, free)
+        found = examine(replace(network, roots=a), rows.Z, rows.y, conversion.lam)
+    problem = with_free_terms(network_problem(rows, "relu", stages, max_patterns, listed=False), data, free)
+    problem = replace(problem, roots=a)
     facts = find_facts(problem, choice, DEFAULT_GAP, stages, limits=limits)
     among = None
     size = len(data.Z) * len(found.neurons) if problem.unlisted else 0

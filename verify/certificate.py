@@ -65,6 +65,10 @@ def read(certificate: bytes, data: Raw = None, limits: Limits = DEFAULT, network
         from verify.data import compare
 
         compare(data, input_, problem, limits)
+    if problem.roots:
+        from verify.variants import with_zero_rows
+
+        problem = with_zero_rows(problem)
     about = ""
     if problem.model == "gated" or problem.patterns is not None or problem.bags or not plain(problem):
         from verify.variants import under

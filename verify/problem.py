@@ -40,6 +40,8 @@ class Problem:
     `blocks`, of a ReLU network that was written out as a direct problem: xi and D of each block.
     `free` names free terms of a ReLU network: `outputs` are their columns, as rows; with free `biases` no norm sees the
     weights of the last column of Z.
+    `roots`: an output bias c with the penalty rho/2 c^2, rho the sum of their squares, is a free column on so many rows
+    of zeros more (verify.variants.with_zero_rows).
     `targets`: the number of outputs of a ReLU network. Where there are several, y is Y (n x targets), row by row.
     `bags`, of a ReLU network whose outputs are P (Zw)_+: the rows of P (n x N); none: P = I and N = n.
     """
@@ -59,6 +61,7 @@ class Problem:
     biases: bool = False
     targets: int = 1
     bags: tuple[Bag, ...] = ()
+    roots: Vector = ()
 
     @property
     def Z(self) -> Matrix:
@@ -76,6 +79,11 @@ class Problem:
     def N(self) -> int:
         """The number of rows."""
         return len(self.seen)
+
+    @property
+    def points(self) -> int:
+        """The number of data points: without the rows of zeros."""
+        return self.n - len(self.roots)
 
     @property
     def d(self) -> int:
@@ -153,7 +161,7 @@ def read_problem(node: Node) -> Problem:
         return read_several(node)
     direct = isinstance(node.value, dict) and node.value.get("model") == "cgl"
     keys = ("model", "objective", "lambda", *(("X", "groups", "K") if direct else ("Z",)), "y")
-    fields = node.record(*keys, optional=("delta",) if direct else ("delta", "patterns", "free", "bags"))
+    fields = node.record(*keys, optional=("delta",) if direct else ("delta", "patterns", "free", "decayed", "bags"))
     model = fields["model"].text("relu", "gated", "cgl")
     lam = fields["lambda"].number()
     fields["lambda"].require(lam > 0, "lambda > 0")
@@ -169,7 +177,7 @@ def read_problem(node: Node) -> Problem:
         from verify.blocks import with_blocks
 
         problem = with_blocks(problem, fields)
-    if fields["objective"].value != OBJECTIVE or "delta" in fields or "free" in fields:
+    if fields["objective"].value != OBJECTIVE or any(key in fields for key in ("delta", "free", "decayed")):
         from verify.variants import with_variants
 
         problem = with_variants(problem, fields)

@@ -10,6 +10,7 @@ from verify.certificate import Report
 # What the certificate has chosen, beside its data: the names under which it is printed and expected, and the places.
 CHOSEN = {
     **{key: ("problem", key) for key in ("model", "objective", "lambda", "delta", "free")},
+    "decayed": ("problem", "decayed", "rho"),
     **{"gap": ("facts", "value", "gap"), "lo": ("facts", "path", "lo"), "hi": ("facts", "path", "hi")},
     **{f"jump-{key}": ("facts", "jump", key) for key in ("lo", "hi")},
     **{f"network-{key}": ("facts", "network", "file", key) for key in ("sha256", "origin")},
@@ -27,7 +28,7 @@ def statement(report: Report, data: bool, network: bool) -> dict[str, str]:
         return {"refuted": top.value["statement"]}
     said = {"data": "compared" if data else "not compared, Z and y are the certificate's own (--data RAW)"}
     said |= {key: value if isinstance(value, str) else json.dumps(value) for key, value in top.value["input"].items()}
-    said |= {"n": str(problem.n), "d": str(problem.d)}
+    said |= {"n": str(problem.points), "d": str(problem.d)}
     if problem.bags:
         from verify.windows import told
 

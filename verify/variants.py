@@ -6,12 +6,13 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from verify.problem import OBJECTIVE, Problem, dot
+from verify.problem import OBJECTIVE, Problem, dot, square
 from verify.text import Fields, Node, Vector, show
 
 ELASTIC = "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"
 LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
 FREE = ("output-bias", "biases", "skip")
+MOST_ROOTS = 4  # every positive rational is a sum of four squares
 
 
 def with_variants(problem: Problem, fields: Fields) -> Problem:
@@ -24,6 +25,9 @@ def with_variants(problem: Problem, fields: Fields) -> Problem:
     if objective == LOGISTIC:
         problem = replace(problem, logistic=True)
         fields["y"].require(all(abs(y_k) == 1 for y_k in problem.y), "labels 1 and -1")
+    if "decayed" in fields:
+        fields["decayed"].require("free" not in fields, "decayed, or free terms")
+        return with_decayed_bias(problem, fields["decayed"])
     return with_free_terms(problem, fields["free"]) if "free" in fields else problem
 
 
@@ -42,6 +46,27 @@ def with_free_terms(problem: Problem, node: Node) -> Problem:
     constants = dict.fromkeys(column for name, column in ones.items() if name in names)
     outputs = (*constants, *(map(problem.pooled, zip(*problem.seen, strict=True)) if "skip" in names else ()))
     return replace(problem, free=names, biases=biases, outputs=outputs)
+
+
+def with_decayed_bias(problem: Problem, node: Node) -> Problem:
+    """The problem with an output bias c that costs rho/2 c^2: a free column, the ones; on rows of zeros that are
+    appended later its entries are the roots."""
+    fields = node.record("rho", "roots")
+    roots = tuple(entry.number() for entry in fields["roots"].array())
+    if not 1 <= len(roots) <= MOST_ROOTS or min(roots) <= 0:
+        raise fields["roots"].reject(f"1 to {MOST_ROOTS} numbers > 0")
+    if fields["rho"].number() != square(roots):
+        raise fields["rho"].reject(f"the sum of the squares of the roots, {show(square(roots))}")
+    if problem.logistic or problem.model != "relu" or problem.patterns is not None or problem.delta or problem.bags:
+        raise node.reject("a decayed output bias with squares and ReLU networks over all patterns, without bags, only")
+    return replace(problem, free=("output-bias",), outputs=((Fraction(1),) * problem.n,), roots=roots)
+
+
+def with_zero_rows(problem: Problem) -> Problem:
+    """The rows of zeros and their targets 0: neurons have no output there, and c costs 1/2 (c root)^2 at each."""
+    zeros = (Fraction(0),) * len(problem.roots)
+    rows = (*problem.Z, *((Fraction(0),) * problem.d for _ in zeros))
+    return replace(problem, seen=rows, y=(*problem.y, *zeros), outputs=((*problem.outputs[0], *problem.roots),))
 
 
 def without_ones(problem: Problem) -> Problem:
@@ -77,7 +102,9 @@ def under(problem: Problem) -> str:
         parts.append(f"over the {len(problem.patterns)} listed pattern{'s' * (len(problem.patterns) > 1)} only")
     if problem.bags:
         parts.append(f"for outputs that are sums over {problem.n} bags of rows")
-    if problem.free:
+    if problem.roots:
+        parts.append(f"with an output bias b that costs {show(square(problem.roots))}/2 b^2")
+    elif problem.free:
         parts.append(f"with these terms free of penalty: {', '.join(problem.free)}")
     if problem.delta:
         parts.append(f"with delta = {show(problem.delta)}")

@@ -102,6 +102,11 @@ def _check(commands: Any) -> None:
     problem.add_argument(
         "--require", metavar="A,B", help="exit with 1 if one of these claims is REFUTED, with 2 if one is UNDECIDED"
     )
+    problem.add_argument(
+        "--decayed-bias",
+        action="store_true",
+        help="an output bias b that costs lambda/2 b^2: what PyTorch's weight_decay minimises (with --bias)",
+    )
     problem.add_argument("--all", action="store_true", help="list all minimal optimal networks, not just one of them")
     _free(problem)
     _time(command).add_argument(
@@ -172,6 +177,9 @@ def _network(commands: Any) -> None:
     problem.add_argument("--lambda", dest="lam", metavar="L", help="the regularisation it was trained with, a rational")
     _penalty(problem)
     _free(problem, "; --penalty sklearn means output-bias,biases")
+    problem.add_argument(
+        "--no-decay", metavar="A,B", help="with PyTorch: parameters without weight_decay: bias (all), b1 or b2"
+    )
     problem.add_argument(
         "--gap", metavar="G", help="the relative gap up to which it is called optimal (default: 1/1000)"
     )

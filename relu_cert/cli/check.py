@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from relu_cert.asked import as_option, lambda_choice, request, variant
+from relu_cert.asked import as_option, decayed, lambda_choice, request, variant
 from relu_cert.claims import Result, Verdict, asked_for
 from relu_cert.cli.emit import decide, told, write_certificate, write_file
 from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, limits_of, model_of, read_data
@@ -81,7 +81,8 @@ def _variant(options: argparse.Namespace, Z: Matrix | None) -> Variant:
     """The variant that the options name."""
     some = options.patterns, options.seed, options.gates
     delimiter = delimiter_character(options.delimiter)
-    return variant(Z, *some, options.l2, options.loss, options.free, as_option, delimiter)
+    found = variant(Z, *some, options.l2, options.loss, options.free, as_option, delimiter)
+    return replace(found, rho=decayed(options.decayed_bias, options.lam, as_option))
 
 
 def _given_lasso(options: argparse.Namespace, example: Example | None, path: Path) -> Lasso | None:

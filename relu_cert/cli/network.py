@@ -17,7 +17,7 @@ from relu_cert.exact import rational
 from relu_cert.files import stem
 from relu_cert.free.terms import read_free
 from relu_cert.network.formats import read_network, write_network
-from relu_cert.network.penalty import Conversion, Penalty, convert, implied, penalty
+from relu_cert.network.penalty import PYTORCH, Conversion, Penalty, convert, implied, penalty, without_decay
 from relu_cert.network.record import readable_copy
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.report.progress import Progress
@@ -46,9 +46,10 @@ def run(options: argparse.Namespace) -> int:
             "--from-layer (the features)": features if options.from_layer > 1 else None,
         },
     )
-    free = implied(penalty(options.penalty), read_free(options.free))
-    options.bias = options.bias or "biases" in free or None
+    free = implied(penalty(options.penalty), (*read_free(options.free), *without_decay(options.no_decay)))
     trained = read_network(options.network, options.from_layer)
+    first = penalty(options.penalty) in PYTORCH and trained.b1 is not None
+    options.bias = options.bias or "biases" in free or first or None
     data = _features(options, trained, features) if trained.before else read_data(options, example)
     conversion = _conversion(options, example.lam if example else None, data.n)
     gap = NETWORK_GAP if options.gap is None else positive(options.gap, "--gap")
@@ -98,4 +99,10 @@ def _conversion(options: argparse.Namespace, default: Fraction | None, n: int) -
         raise UsageError(
             "say with --lambda what the network was trained with (and with --penalty whose lambda that is)."
         )
-    return convert(convention, lam, n, batch=options.batch_size, free=read_free(options.free))
+    return convert(
+        convention,
+        lam,
+        n,
+        batch=options.batch_size,
+        free=read_free((*read_free(options.free), *without_decay(options.no_decay))),
+    )

@@ -57,7 +57,7 @@ def weights_of(free: Free, w: Vector) -> Vector:
 def outputs(problem: Problem) -> tuple[Vector, ...]:
     """The columns with free coefficients."""
     columns = tuple(problem.relu.bags.pooled(column) for column in zip(*problem.relu.Z, strict=True))
-    constant = ((Fraction(1),) * problem.n,) if free_constant(problem.free) else ()
+    constant = (((Fraction(1),) * problem.points + problem.roots),) if free_constant(problem.free) else ()
     return (*constant, *(columns[: len(columns) - problem.appended] if "skip" in problem.free else ()))
 
 

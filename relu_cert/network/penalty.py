@@ -14,13 +14,14 @@ penalty. Other conventions minimise a multiple of it:
     pytorch-sum   weight_decay / 2      |f - y|^2 + weight_decay/2 |all parameters|^2        (MSELoss, reduction "sum")
 
 The conversions are exact. scikit-learn penalises no bias: there the output bias and those of the first layer are free,
-and what is proved is about its own objective. PyTorch's weight_decay is on all parameters that the optimiser is given;
-where biases are excluded from it, say that they are free. Where both are penalised by their squares, the output bias
-has another weight here: see `Conversion.bias_text`.
+and what is proved is about its own objective. So it is for PyTorch's weight_decay (SGD and Adam): on all parameters
+that the optimiser is given, the output bias b2 with them, lambda/2 b2^2 (relu_cert.free.decay); where biases are left
+out of it they are free. Where the output bias is made a neuron it has another weight here: see `Conversion.bias_text`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -48,6 +49,8 @@ class Penalty(StrEnum):
     PYTORCH_SUM = "pytorch-sum"
 
 
+PYTORCH = (Penalty.PYTORCH, Penalty.PYTORCH_SUM)
+_NO_DECAY = {"bias": ("output-bias", "biases"), "b1": ("output-bias", "biases"), "b2": ("output-bias",)}
 _Biases = Literal["first", "both"]
 _PENALISED: dict[Penalty, _Biases] = {
     Penalty.PAPER: "first",
@@ -79,6 +82,12 @@ class Conversion:
     batch: int | None = None
     free: Annotated[Free, UNWRITTEN] = ()
     times: Annotated[Fraction, UNWRITTEN] = Fraction(1)
+    decayed: Annotated[bool, UNWRITTEN] = False  # the output bias costs lambda/2 b2^2, as in the convention
+
+    @property
+    def decays(self) -> bool:
+        """Whether the convention decays an output bias, that of the network if it has one."""
+        return self.penalised == "both" and not self.free
 
     def unlike(self, network: TrainedNetwork) -> Fraction:
         """E = 2 (J - J_own) / lambda, for the network (not folded) and its convention's own objective J_own times n.
@@ -93,7 +102,7 @@ class Conversion:
         J_own(N') = J(N') - lambda/2 E(N') for every network N', so that J_own(N) - J_own(N') <= J(N) - p* for all N'
         with E(N') <= E(N): the gap proved for J holds for J_own against all networks whose biases weigh no more.
         """
-        if network.b2 == 0 or free_constant(self.free):
+        if network.b2 == 0 or free_constant(self.free) or self.decayed:
             return ""
         own, weight = _OWN[self.penalised]
         return (
@@ -111,6 +120,17 @@ def penalty(name: str) -> Penalty:
         return Penalty(name.lower())
     except ValueError:
         raise UsageError(f"there is no penalty {name!r}; there are {', '.join(Penalty)}.") from None
+
+
+def without_decay(names: str | Sequence[str] | None) -> Free:
+    """The free terms of parameters that PyTorch's weight_decay leaves out: bias (both), b1 or b2."""
+    given = names.split(",") if isinstance(names, str) else names or ()
+    for name in map(str.strip, given):
+        if name not in _NO_DECAY:
+            raise UsageError(
+                f"no_decay knows {', '.join(_NO_DECAY)}, not {name!r}: weights without decay have no optimum here."
+            )
+    return read_free([term for name in given for term in _NO_DECAY[name.strip()]])
 
 
 def implied(convention: Penalty, free: Free) -> Free:

@@ -101,7 +101,7 @@ def _penalised(network: TrainedNetwork, w: Vector) -> Vector:
 
 def _of_free(network: TrainedNetwork, r: Vector, pull: Vector) -> Fraction:
     """The squared gradient in the coefficients of the free terms."""
-    constant = sum(r, _ZERO) ** 2 if free_constant(network.free) else _ZERO
+    constant = dot(network.ones(len(r)), r) ** 2 if free_constant(network.free) else _ZERO
     inputs = pull[: len(pull) - network.appended]
     return constant + (norm_squared(inputs) if "skip" in network.free else _ZERO)
 

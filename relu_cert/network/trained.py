@@ -39,6 +39,7 @@ class TrainedNetwork:
     """W1 (m x d), b1 (m, or None without biases), w2 (m), b2 and s (d, or empty without a skip connection). The zero
     network has one zero neuron. `free`: which terms are not penalised, known once the network is on the data, and
     so is whether its last input was `appended` to them: ones, for the biases, and none of the file's own inputs.
+    `roots`: b2 is decayed, on rows of zeros that the data have more (relu_cert.free.decay).
     `before`: the layers of a deeper network whose outputs are the data of this one."""
 
     W1: Matrix
@@ -49,6 +50,7 @@ class TrainedNetwork:
     skip: Vector = ()
     free: Free = ()
     appended: bool = False
+    roots: Vector = ()
     before: tuple[Layer, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
@@ -87,9 +89,15 @@ class TrainedNetwork:
 
     def without_neurons(self, Z: Sequence[Sequence[Fraction]]) -> Vector:
         """b2 + s.z for every row z of Z."""
+        constant = tuple(self.b2 * e for e in self.ones(len(Z)))
         if not self.skip:
-            return (self.b2,) * len(Z)
-        return tuple(self.b2 + sum((a * b for a, b in zip(self.skip, z, strict=True)), _ZERO) for z in Z)
+            return constant
+        linear = (sum((a * b for a, b in zip(self.skip, z, strict=True)), _ZERO) for z in Z)
+        return tuple(a + b for a, b in zip(constant, linear, strict=True))
+
+    def ones(self, n: int) -> Vector:
+        """The column of the output bias on n rows."""
+        return (Fraction(1),) * (n - len(self.roots)) + self.roots
 
     @property
     def bias_neuron(self) -> bool:

@@ -220,7 +220,8 @@ class Problem:
     `columns` (direct problems only) are the columns of X that each block took.
     `patterned`: the blocks are those of a network over the patterns named there.
     `free`: the terms of a ReLU network that are not penalised (relu_cert.free.terms). `appended`: the last column of Z
-    is the ones of a bias, no input, and a skip connection has no weight for it.
+    is the ones of a bias, no input, and a skip connection has no weight for it. `roots`: the output bias is decayed,
+    and the last rows are zeros for it (relu_cert.free.decay).
     """
 
     model: Model
@@ -233,6 +234,7 @@ class Problem:
     loss: Loss = SQUARES
     free: tuple[str, ...] = ()
     appended: bool = False
+    roots: Vector = ()
 
     @property
     def relu(self) -> Network:
@@ -277,5 +279,10 @@ class Problem:
 
     @property
     def n(self) -> int:
-        """The number of data points."""
+        """The number of rows of the program."""
         return len(self.y)
+
+    @property
+    def points(self) -> int:
+        """The number of data points: without the rows of zeros for a decayed bias."""
+        return self.n - len(self.roots)

@@ -10,7 +10,7 @@ from typing import Any
 
 from relu_cert.closed_forms.optimum import ClosedForm, closed_form
 from relu_cert.data.raw import STANDARD_INPUT
-from relu_cert.exact import sqrt_lower, sqrt_upper
+from relu_cert.exact import norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_constant, free_parts, free_text
 from relu_cert.global_optimum import distance
 from relu_cert.interrupt import INTERRUPTED
@@ -84,7 +84,7 @@ class CheckReport(Report):
         facts, problem = self.facts, self.facts.problem
         listed = problem.listed
         b2, skip = free_parts(problem, facts.primal.free)
-        size = {"n": problem.n, "d": self.features, "rank": listed.rank if listed else None}
+        size = {"n": problem.points, "d": self.features, "rank": listed.rank if listed else None}
         neurons = [_neuron_json(neuron, numbered=problem.model == "cgl") for neuron in facts.primal.neurons]
         content = {
             "format": FORMAT,
@@ -93,7 +93,8 @@ class CheckReport(Report):
             "model": problem.kind,
             "loss": problem.loss.name,
             "l2": problem.delta,
-            "free": problem.free,
+            "free": () if problem.roots else problem.free,
+            "decayed": norm_squared(problem.roots) if problem.roots else None,
             "lambda": facts.lam,
             "lambda_max_squared": facts.lambda_max.squared if facts.lambda_max.exact else None,
             "patterns": self._patterns(),
@@ -147,7 +148,7 @@ class CheckReport(Report):
         listed, patterned = problem.listed, problem.patterned
         bias = ", the last one the bias" if self.source.bias else ""
         noun = "column" if problem.kind == "cgl" else "feature"
-        size = f"n = {count(problem.n, 'point')}, d = {count(self.features, noun)}{bias}"
+        size = f"n = {count(problem.points, 'point')}, d = {count(self.features, noun)}{bias}"
         name = "standard input" if self.source.path == STANDARD_INPUT else self.name
         lines = [f"{name}: {(self.data and described(self.data)) or size}"]
         model = f"two layers, {'gated ' * (problem.kind == 'gated')}ReLU"
@@ -163,7 +164,9 @@ class CheckReport(Report):
         if problem.loss is LOGISTIC:
             given = self.data is not None and self.data.y != problem.y
             lines.append(f"loss         logistic, sum log(1 + exp(-y f)){'; the label 0 is y = -1' if given else ''}")
-        if problem.free:
+        if problem.roots:
+            lines.append("decayed      an output bias b: lambda/2 b^2")
+        elif problem.free:
             lines.append(f"free         {free_text(problem.free)}: without penalty")
         if problem.delta:
             lines.append(f"penalty      lambda sum |w_b| + delta/2 sum |w_b|^2, delta = {short(problem.delta)}")

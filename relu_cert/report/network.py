@@ -163,6 +163,8 @@ class NetworkReport(Report):
         yield f"penalty      {self.conversion.text}"
         if text := self.conversion.bias_text(self.trained):
             yield f"biases       {text}"
+        if self.conversion.decayed:
+            yield "decayed      the output bias costs lambda/2 b2^2, as weight_decay does"
         if self.conversion.free:
             yield f"free         {free_text(self.conversion.free)}: without penalty, as the network was trained"
         counted = f"; {self.own_objective} as trained" if self.own_objective else ""

@@ -96,7 +96,7 @@ def compared(
 def check_penalty(problem: Problem, node: Node) -> None:
     """Reject unless lambda is what the convention's number means on n data points in batches of B."""
     fields = node.record("convention", "value", "batch")
-    n = problem.n
+    n = problem.points
     convention = fields["convention"].text("paper", "scnn", "sklearn", "pytorch", "pytorch-sum")
     batch = n if fields["batch"].value is None else fields["batch"].index(n + 1)
     if batch == 0 or n % batch or (batch != n and convention != "sklearn"):

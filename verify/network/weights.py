@@ -4,7 +4,8 @@ f(Z) = P sum_i w2_i (Z W1_i)_+ + b2,    J = 1/2 |f(Z) - y|^2 + lambda/2 (|W1|^2 
 xi_i = sign(w2_i), w_i = |w2_i| W1_i, P = 1/2 |f(Z) - y|^2 + lambda sum_i |w_i| <= J.
 
 The output bias is the neuron sign(b2), |b2| e on the column of ones, balanced: its cost is the statement's own. Where
-it is free it is no neuron, f has PZs more for a skip connection, and norms do not see free biases.
+it is free, or decayed (the rows of zeros have its cost), it is no neuron, f has PZs more for a skip connection, and
+norms do not see free biases.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ def read_weights(problem: Problem, fields: Fields) -> Weights:
         fields["b2"].require(adds_to_ones(problem), "0, because outputs are not means of rows")
         neurons.append(neuron_of(problem, len(W1), 1 if b2 > 0 else -1, (Fraction(0),) * (problem.d - 1) + (abs(b2),)))
     linear = transposed(inputs, skip[: len(inputs)]) if skip and inputs else (Fraction(0),) * problem.n
-    left = tuple(y_k - s_k - (b2 if constant else 0) for y_k, s_k in zip(problem.y, linear, strict=True))
+    ones = problem.outputs[0] if constant else (Fraction(0),) * problem.n
+    left = tuple(y_k - s_k - b2 * e_k for y_k, s_k, e_k in zip(problem.y, linear, ones, strict=True))
     r = residual(left, neurons)
     penalty = square(w2) + sum(map(problem.length_squared, W1), 0 if constant else 2 * abs(b2))
     return Weights(W1, w2, b2, skip, tuple(neurons), left, r, square(r) / 2 + problem.lam * penalty / 2)

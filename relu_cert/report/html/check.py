@@ -90,7 +90,7 @@ def _head(report: CheckReport) -> Head:
     facts, problem = report.facts, report.facts.problem
     if problem.kind != "cgl":
         kind = "gated ReLU" if problem.kind == "gated" else "ReLU"
-        size = f"{count(problem.n, 'point')} with {count(report.features, 'feature')}"
+        size = f"{count(problem.points, 'point')} with {count(report.features, 'feature')}"
         size += ", the last one the bias" if report.source.bias else ""
         convolutional = "convolutional " if report.source.conv else ""
         given = (report.data and described(report.data)) or size
@@ -121,7 +121,7 @@ def _minimised(problem: Problem) -> str:
         return ""
     loss = "Σ log(1 + exp(−y f(z)))" if problem.loss is LOGISTIC else "½ Σ (f(z) − y)²"
     penalty = "λ Σ |w|" if problem.kind == "gated" else "λ/2 times the sum of the squared weights of both layers"
-    elastic = " + δ/2 Σ |w|²" if problem.delta else ""
+    elastic = " + δ/2 Σ |w|²" if problem.delta else " + λ/2 b², b the output bias" if problem.roots else ""
     among = "with these patterns" if problem.some else "of any width"
     return f"Minimised over networks f {among}: {loss} over the rows + {penalty}{elastic}; no division by n."
 
@@ -146,7 +146,8 @@ def _variant(facts: Facts) -> str:
     """What was minimised, and over what."""
     problem = facts.problem
     loss = ", with the logistic loss" if problem.loss is LOGISTIC else ""
-    loss += f", {free_text(problem.free)} free of penalty" if problem.free else ""
+    if problem.free:
+        loss += ", with a decayed output bias" if problem.roots else f", {free_text(problem.free)} free of penalty"
     penalty = f", with an elastic penalty, δ = {short(problem.delta)}" if problem.delta else ""
     found = "trained to its global optimum" if facts.value.reached else "the best one found"
     only = f" over {count(len(problem.some), 'activation pattern')} only" if problem.some else ""
@@ -175,7 +176,7 @@ def _network(report: CheckReport) -> Section:
 def free_sentence(b2: Fraction, skip: Sequence[Fraction]) -> Element:
     """The terms of a network that pictures of its neurons do not show."""
     linear = f", skip connection {entries(skip, 6)}" if skip else ""
-    return e("p", f"Beside its neurons the network has terms without penalty: output bias {decimal(b2, 8)}{linear}.")
+    return e("p", f"Beside its neurons the network has the output bias {decimal(b2, 8)}{linear}.")
 
 
 def _proof(report: CheckReport) -> Section:
@@ -305,11 +306,11 @@ def _numbers(report: CheckReport) -> Section:
         header = ("block", "w, exactly") if facts.problem.kind == "cgl" else ("", "neuron w, exactly")
         entries = table(header, [(neuron_name(facts, i, one), _vector(one.w)) for i, one in enumerate(listed)], "exact")
         folds.append(fold(f"Neurons{_of(len(listed), len(facts.primal.neurons))}", entries))
-    n = min(facts.problem.n, MOST_EXACT)
+    n = min(facts.problem.points, MOST_EXACT)
     fit = zip(facts.problem.y[:n], facts.fit.center[:n], facts.dual.theta[:n], strict=True)
     body = [(str(k + 1), *(_digits(rational(x)) for x in row)) for k, row in enumerate(fit)]
     listed_rows = table(("row", "y", "fit", "θ"), body, "exact")
-    folds.append(fold(f"Targets, fit and dual point{_of(n, facts.problem.n)}", listed_rows))
+    folds.append(fold(f"Targets, fit and dual point{_of(n, facts.problem.points)}", listed_rows))
     note = e("p", "Everything on this page follows from these rationals; the certificate holds them all.")
     return Section("numbers", "Exact numbers", (note, *folds))
 

@@ -60,6 +60,7 @@ def _head(report: NetworkReport) -> Head:
     best = report.facts.value
     bias = ", the last one the bias" if data.source.bias else ""
     free = f", {free_text(report.conversion.free)} free of penalty" if report.conversion.free else ""
+    free = ", with a decayed output bias" if report.conversion.decayed else free
     text = (
         f"A trained network of {count(report.trained.m, 'neuron')} on {report.name} "
         f"({count(data.n, 'point')}, {count(data.d, 'feature')}{bias}){free}, compared with the global optimum."
