@@ -42,8 +42,8 @@ def test_the_json_object_has_the_promised_keys():
     assert found["format"] == "relu_cert report"
     assert found["version"] == 1
     assert set(found["input"]) == {"path", "sha256", "n", "d", "rank", "numbers", "bias"}
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    said = readme.split("`check --json` prints one object with the keys ")[1].split(".")[0]
+    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+    said = page.split("`check --json` prints one object with the keys ")[1].split(".")[0]
     assert list(found) == re.findall(r"`(\w+)`", said)
     assert set(found["value"]) == {"lower", "upper"}
     assert (found["input"]["n"], found["input"]["d"], found["input"]["rank"]) == (4, 3, 3)

@@ -1,4 +1,4 @@
-"""README, "What you must trust": the sizes of the three levels are those of the files."""
+"""docs/trust.md, "What you must trust": the sizes of the three levels are those of the files."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ NEAR = 25  # a figure of the text is current if it is off by no more than one pa
 
 
 def stated(pattern: str) -> list[int]:
-    """The numbers of the section that match."""
-    section = (ROOT / "README.md").read_text().partition("## What you must trust")[2].partition("\n## ")[0]
-    found = re.search(pattern, section)
+    """The numbers of the page that match."""
+    found = re.search(pattern, (ROOT / "docs" / "trust.md").read_text())
     assert found is not None, pattern
     return [int(number.replace(",", "")) for number in found.groups()]
 
