@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from base64 import urlsafe_b64encode
 from hashlib import sha256
+from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from importlib.util import module_from_spec
@@ -17,7 +18,7 @@ from shlex import quote
 from types import ModuleType
 
 from relu_cert.data.raw import STANDARD_INPUT
-from relu_cert.errors import DataError, ReluCertError
+from relu_cert.errors import DataError, ReluCertError, UsageError
 
 NAME = "verify"
 BESIDE = Path(__file__).resolve().parents[1]
@@ -38,6 +39,22 @@ def accepted(certificate: str, data: bytes | None, network: bytes | None = None)
         raise ReluCertError(
             f"the independent checker does not accept our own certificate ({error}); this is a bug, "
             "please report it with the data. No verdict is given."
+        ) from None
+
+
+def second_opinion(certificate: str, data: bytes | None) -> str:
+    """What the checker that is itself proved says of the bounds, or why it says nothing; UsageError where it is not
+    built, ReluCertError where it does not accept what the other one did."""
+    verify = load()
+    try:
+        return str(import_module(f"{NAME}.proved").prove(certificate.encode(), data).sentence)
+    except verify.Usage as error:
+        raise UsageError(f"{error.place}: there is no {error.expected.removeprefix('the ')}.") from None
+    except verify.Declined as error:
+        return f"the checker that is itself proved says nothing: it knows {error.expected} only"
+    except verify.VerifyError as error:
+        raise ReluCertError(
+            f"the checker that is itself proved does not accept our own certificate ({error})."
         ) from None
 
 

@@ -116,7 +116,10 @@ def _check(commands: Any) -> None:
     )
     _variants(command)
     _lasso(command)
-    _output(command, html=True, certificate="NAME.cert.json")
+    output = _output(command, html=True, certificate="NAME.cert.json")
+    output.add_argument(
+        "--proved", action="store_true", help="ask the checker that is itself proved, too (verify/rocq)"
+    )
 
 
 def _free(problem: Any, more: str = "") -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from relu_cert.asked import as_option, decayed, lambda_choice, request, variant
+from relu_cert.checker import second_opinion
 from relu_cert.claims import Result, Verdict, asked_for
 from relu_cert.cli.emit import decide, told, write_certificate, write_file
 from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, limits_of, model_of, read_data
@@ -54,6 +55,8 @@ def run(options: argparse.Namespace) -> int:
             "--certificate (for the plain problem)": plain_at,
         },
     )
+    if options.proved and options.json:
+        raise UsageError("--proved adds a line to the report in words; it does not go with --json.")
     limits = limits_of(options)
     with Progress(quiet=options.quiet) as stages:
         if given is not None:
@@ -73,7 +76,11 @@ def run(options: argparse.Namespace) -> int:
                 write_certificate(options, stages, one, None if given is None else given.raw)
         if given is not None and plain_at is not None:
             write_file(plain_at, given.raw.decode(), "--certificate")
-    told(options, replace(report, every=options.all, exact=options.exact), problem=plain_at)
+        second = None
+        if options.proved:
+            with stages.stage("verify"):
+                second = second_opinion(report.certificate_text, None)
+    told(options, replace(report, every=options.all, exact=options.exact), problem=plain_at, proved=second)
     return _exit_code(report.results, asked_for(options.require or ()))
 
 
