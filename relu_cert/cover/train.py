@@ -139,7 +139,7 @@ class Task:
         if every < 2:
             return ascend(self.Z, t, U, stop=self.stop)
         at, best = ascend(self.Z[::every], t[::every], U, stop=self.stop)
-        return ascend(self.Z, t, apart(at, best, MOST_SEEN), 20, 0.03, self.stop)
+        return ascend(self.Z, t, apart(at, best, MOST_SEEN), 30, 0.1, self.stop)
 
     def climb_near(self, t: Floats, U: Floats) -> tuple[Floats, Floats]:
         """The same in small steps."""

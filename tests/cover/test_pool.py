@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -130,3 +131,15 @@ def test_the_root_cone_of_a_direction() -> None:
     biased = ((2, 1, 0), (-1, 3, 0), (0, 0, 1))
     inside = [cone.sum(axis=0).astype(float) for cone in prisms(biased, 3)]
     assert all(k in roots_of(biased, u, True) for k, u in enumerate(inside)) and len(inside) == 8
+
+
+def test_the_clock_is_looked_at_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long a node takes, a walk comes back in a fraction of a second; what it writes does not depend on that.
+
+    It had looked at the clock after twenty thousand nodes, which took minutes."""
+    asked: list[int] = []
+    whole = evidence(Serial(Limits()))
+    monkeypatch.setattr(build, "OFTEN", 0.0)
+    assert evidence(Serial(Limits(), told=lambda nodes, open_cones: asked.append(nodes))) == whole
+    one_by_one = [b - a for a, b in pairwise(asked)]
+    assert one_by_one.count(1) > sum(part.nodes for part in whole) - 8 * (build.FIRST + 2)

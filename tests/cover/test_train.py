@@ -99,3 +99,52 @@ def test_columns_of_antipodal_neurons_do_not_go_in_and_out_for_ever(monkeypatch:
     monkeypatch.setattr(training, "weigh", watched)
     certify(Z.tolist(), y.tolist(), lambda_ratio="1/10", claims=["optimal"], verify=False)
     assert most and max(most) < 30
+
+
+def many() -> Task:
+    """Six hundred rows with three features."""
+    rng = np.random.default_rng(3)
+    Z = rng.standard_normal((600, 3))
+    y = np.sin(2 * Z[:, 0]) + Z[:, 1] * Z[:, 2]
+    return Task(Z, y, 0.1 * largest(Task(Z, y, 1.0), np.random.default_rng(0))[0])
+
+
+def test_what_begins_with_some_rows_ends_with_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training that begins on a sample ends at the objective of training on all rows; ascent that does so, near it."""
+    task = many()
+    plain = train(task).objective
+    monkeypatch.setattr(training, "SAMPLE", 100)
+    assert task.sample(np.random.default_rng(0)) is not None
+    assert train(task).objective == pytest.approx(plain, rel=1e-7)
+    monkeypatch.setattr(training, "SEEN", 300)
+    assert train(task).objective == pytest.approx(plain, rel=1e-3)
+
+
+def test_newton_sees_some_rows_where_matrices_would_be_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No matrix of Newton's method has more entries than that, and the network is near the optimum all the same."""
+    task = many()
+    plain = train(task).objective
+    monkeypatch.setattr(training, "MOST_ENTRIES", 6000)
+    largest_seen: list[int] = []
+    slopes = Task.slopes
+
+    def seen(self: Task, on: Floats) -> Floats:
+        found = slopes(self, on)
+        largest_seen.append(found.size)
+        return found
+
+    monkeypatch.setattr(Task, "slopes", seen)
+    assert train(task).objective == pytest.approx(plain, rel=2e-2)
+    assert 0 < max(largest_seen) <= 6000
+
+
+def test_every_step_of_training_asks_whether_to_stop() -> None:
+    """Newton's method and local ascent end within one step; what they have is kept."""
+    task, asked = many(), []
+
+    def stop() -> bool:
+        asked.append(True)
+        return len(asked) > 30
+
+    found = train(task, stop=stop)
+    assert len(asked) < 60 and np.isfinite(found.objective)

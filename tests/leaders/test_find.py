@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
@@ -164,3 +165,20 @@ def test_edges(name: str) -> None:
     assert leaders is not None
     assert leaders.lower >= Fraction(least)
     assert checked(rows, y, lam, leaders)[1] == leaders.lower
+
+
+def test_many_rows_need_no_matrices_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where rows are too many for the relaxation there is a bound without neighbours, in memory that is linear in them:
+    far below a matrix of rows x rows."""
+    rng = np.random.default_rng(0)
+    n = 2000
+    Z = matrix([[int(x) for x in row] for row in rng.integers(-50, 51, (n, 3))])
+    y = vector(int(x) for x in rng.integers(-9, 10, n))
+    monkeypatch.setattr(find, "MOST_ROWS", 1000)
+    tracemalloc.start()
+    found = find_leaders(Z, y, Fraction(10**5), [], 5.0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found is not None and found.lower > 0
+    assert all(not leader.near for side in (found.plus, found.minus) for cell in side.cells for leader in cell.leaders)
+    assert peak < 8 * n * n
