@@ -113,7 +113,8 @@ class ClosedForm:
         for neuron in self.network:
             direction = ", ".join(sstr(x) for x in neuron.direction)
             where = f"group {neuron.block}: " if neuron.block is not None and neuron.pattern is None else ""
-            out.append(f"  {'+' if neuron.sign > 0 else '-'} {where}{sstr(neuron.weight)} ({direction})")
+            weight = f"({sstr(neuron.weight)})" if neuron.weight.is_Add else sstr(neuron.weight)
+            out.append(f"  {'+' if neuron.sign > 0 else '-'} {where}{weight} ({direction})")
         if len(self.vertices) > 1:
             out.append(f"all minimal networks, the weights of {len(self.tied)} tied neurons")
             out += ["  (" + ", ".join(map(sstr, vertex)) + ")" for vertex in self.vertices]
