@@ -279,6 +279,11 @@ WORDS: tuple[Word, ...] = (
     Word("K", "The constraints of a group: its weights w obey K'w <= 0. Without constraints K is null."),
     Word("M*", "The largest number of neurons of a minimal optimal network, from which no neuron can be removed."),
     Word("m*", "The smallest number of neurons that an optimal network can have."),
+    Word(
+        "closed form",
+        "A number or a path as a formula (`--exact`): p* = -1/4 + 3*sqrt(2)/2. It is told only where it is proved, by "
+        "putting it into the optimality conditions exactly; a root of a polynomial of large degree is told as CRootOf.",
+    ),
     Word("alpha", "The weight of a neuron of E: in an optimal network it is w = alpha v, alpha >= 0."),
     Word("ball", "The optimal residual is not known exactly, but lies in this ball, whose radius the gap gives."),
     Word("block", "One group of columns of the convex program; for networks, the neurons of one activation pattern."),

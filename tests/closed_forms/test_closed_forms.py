@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -145,3 +146,15 @@ def test_exact_on_the_command_line(tmp_path: object) -> None:
     assert simplify(sympify(told["value"]) - sympify("sqrt(2)/5 + (3**(3/4) + 3*3**(1/4) - 18)/400")) == 0
     assert "exact" not in json.loads(run(*common, "--json").out)
     assert "lambda_max = sqrt(6)" in run(*common, "--exact").out
+
+
+def test_a_page_sets_its_formulas_itself(xor: Certified) -> None:
+    """With formulas asked for, the page has them as MathML, and fetches nothing for it."""
+    page = replace(xor.report, exact=True).html()
+    assert "In closed form" in page and "<msqrt>" in page and "<math>" in page
+    assert "In closed form" not in xor.html()
+
+
+def test_explain_shows_one() -> None:
+    """`explain` knows the word."""
+    assert "3*sqrt(2)/2" in run("explain", "closed form").out

@@ -19,6 +19,7 @@ from relu_cert.report.check import CheckReport
 from relu_cert.report.filters import described, in_words_of, windows_of
 from relu_cert.report.headline import because
 from relu_cert.report.html.filters import filters_figure
+from relu_cert.report.html.formulas import formula_section
 from relu_cert.report.html.functions import function_figure, neurons_figure, scatter_figure
 from relu_cert.report.html.neurons import dual_figure, fan_figure, heaviest_first, neuron_name, neurons_chart, strips
 from relu_cert.report.html.optimal_set import shadow, shadow_figure, shape
@@ -61,6 +62,7 @@ def check_page(report: CheckReport) -> str:
         _optimal_set(report),
         _path(report),
         sensitivity_section(report.facts),
+        *([formula_section(report.formulas.equations())] if report.exact and report.formulas is not None else []),
         _numbers(report),
         _verify(report),
     ]
