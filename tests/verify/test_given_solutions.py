@@ -18,7 +18,11 @@ from relu_cert.results.solution import CertifiedSolution
 from tests.cli.run import run
 from verify.__main__ import main
 from verify.certificate import read
+from verify.facts import SOLUTION, Facts
+from verify.problem import Problem
+from verify.rules.solution import check_solution
 from verify.statement import statement
+from verify.text import Node
 
 X, Y = [[1, 0], [0, 1]], [3, 4]
 
@@ -100,6 +104,17 @@ def test_weights_and_constraints_are_those_of_the_plain_problem() -> None:
         verdicts(tree)
     tree["facts"]["solution"]["coefficients"] = "0"
     assert verdicts(tree) == {"solution-optimal": "PROVED"}
+
+
+def test_the_objective_by_hand() -> None:
+    """Groups (1, 1) and (3, 4) times weights 1 and 2, y = 0, lambda = 1/2: 51 + (sqrt 2 + 10)/2 + 1/4."""
+    Z = tuple(tuple(Fraction(i == j) for j in range(4)) for i in range(4))
+    problem = Problem("cgl", Fraction(1, 2), Z, (Fraction(0),) * 4, ((0, 1), (2, 3)), (None, None))
+    fact = {"file": {"sha256": "", "data": ""}, "coefficients": "1 1 3 4", "weights": "1 2", "extra": "1/4", "gap": "0"}
+    found = check_solution(problem, Facts(), Node(fact, None, "solution"))[SOLUTION]
+    rest = [2 * (end - Fraction(51 + 5) - Fraction(1, 4)) for end in (found.lower, found.upper)]
+    assert rest[0] ** 2 < 2 < rest[1] ** 2 and rest[1] - rest[0] < Fraction(1, 2**120)
+    assert found.coefficients == (1, 1, 3, 4) and (found.sha256, found.gap) == ("", 0)
 
 
 def test_a_given_intercept_costs_what_it_costs() -> None:
