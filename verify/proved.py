@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import isqrt
+from math import isqrt, lcm
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -87,7 +87,7 @@ def prove(certificate: bytes, data: bytes | None = None, limits: Limits | None =
     """The bounds of a certificate, proved by the proved checker; Rejected if it does not accept them."""
     text = read(certificate, data, limits or Limits())
     said = run(text)
-    expected = [text.statement, *(f"{line} accepted" for line in text.bounds)]
+    expected = text.expected
     for line, other in zip(expected, [*said, *["nothing"] * len(expected)], strict=False):
         if line != other:
             raise Rejected("proved checker", shortened(line), shortened(other))
@@ -97,7 +97,7 @@ def prove(certificate: bytes, data: bytes | None = None, limits: Limits | None =
     width = rest.get("unique") if cones else None
     if cones == (0, 0):  # no optimal network has a neuron that is not zero
         width = (0, 0)
-    return Bounds(text.lower, text.upper, cones, width, "" if width else text.obstacle(cones))
+    return Bounds(*text.between, cones, width, "" if width else text.obstacle(cones))
 
 
 def run(text: Text, *options: str) -> list[str]:
@@ -116,6 +116,8 @@ def theorem(certificate: bytes, data: bytes | None = None, limits: Limits | None
     """A file that coqc checks without extraction (coqc -Q verify/rocq Relu FILE.v): a theorem with both bounds, and one
     that the optimal network is unique, where that is proved. verify/rocq/theorem.txt has its text."""
     text = read(certificate, data, limits or Limits())
+    if isinstance(text, BagsText):
+        raise Declined("--theorem", "outputs of single rows", "bags of rows")
     said = run(text, "--write")
     kind = "cover" if isinstance(text, CoverText) else "leaders"
     if said[:1] != [text.statement] or kind not in said:
@@ -168,16 +170,20 @@ def read(certificate: bytes, data: bytes | None, limits: Limits) -> Text:
     problem = read_problem(fields["problem"])
     if data is not None:
         compare(data, read_input(fields["input"], problem), problem, limits)
-    if problem.bags:
-        raise Declined("--proved", "a network whose outputs are those of single rows", f"{problem.n} bags of rows")
     if problem.model != "relu" or problem.patterns is not None or problem.delta or problem.logistic or problem.free:
         raise Declined("--proved", "ReLU networks over all patterns, squared loss, no delta or free term", "another")
     facts = fields["facts"].value
     try:
         neurons = tuple((SIGNS[one["sign"]], vector(one["w"])) for one in facts["primal"]["neurons"])
         if "cover" in facts:
-            point = cleared(theta_of(problem, neurons, facts["cover"]["theta"]))
-            return CoverText(problem, neurons, point, facts["cover"]["proof"])
+            theta = theta_of(problem, neurons, facts["cover"]["theta"])
+            if problem.bags:
+                bare = replace(problem, y=(Fraction(0),) * problem.N, bags=())
+                point = cleared(problem.spread(theta))
+                return BagsText(bare, neurons, point, facts["cover"]["proof"], problem, cleared(theta))
+            return CoverText(problem, neurons, cleared(theta), facts["cover"]["proof"])
+        if problem.bags:
+            raise Declined("--proved", "a cover, of outputs that are sums over bags", "leaders")
         unit = Fraction(facts["leaders"]["unit"])
         point = [unit.numerator * t for t in integers(facts["leaders"]["theta"])], unit.denominator
         return LeadersText(problem, neurons, point, facts["leaders"])
@@ -205,6 +211,16 @@ class Text:
     def proof(self) -> Iterator[str]:
         """The section with the dual point."""
         raise NotImplementedError
+
+    @property
+    def expected(self) -> list[str]:
+        """What the proved checker must say."""
+        return [self.statement, *(f"{line} accepted" for line in self.bounds)]
+
+    @property
+    def between(self) -> tuple[Fraction, Fraction]:
+        """What is proved then."""
+        return self.lower, self.upper
 
     def obstacle(self, cones: tuple[int, int] | None) -> str:
         """Why it is open whether the optimal network is unique, where so many cones are accepted."""
@@ -304,6 +320,12 @@ class CoverText(Text):
         return tuple(c), " ".join(("neuron", str(q), words(c), *(f"{len(s)} {words(s)}" for s in parts)))
 
     def proof(self) -> Iterator[str]:
+        """The cover, and what rests on it."""
+        yield from self.cover()
+        yield f"strict {self.spread} {1 << BOUND_BITS}"
+        yield from self.unique()
+
+    def cover(self) -> Iterator[str]:
         """Lines, theta, rounding, root, ties, and the packed trees."""
         weights = self.weights["+"]
         data = weights.lines
@@ -321,8 +343,6 @@ class CoverText(Text):
         for sign in SIGNS:
             yield f"packed {' '.join(unpacked(self.evidence[sign][name]) for name in STREAMS)}"
         yield "end"
-        yield f"strict {self.spread} {1 << BOUND_BITS}"
-        yield from self.unique()
 
     @property
     def spread(self) -> int:
@@ -378,6 +398,69 @@ class CoverText(Text):
         for rows in (basis, complement(basis, self.problem.d)):
             yield str(len(rows))
             yield from map(words, rows)
+
+
+@dataclass(frozen=True)
+class BagsText(CoverText):
+    """Outputs are sums over bags of rows: a cover of the rows beside targets 0, for t = P'theta, then P, the targets,
+    and both bounds. `given` is the problem with its bags, `theta` over a denominator."""
+
+    given: Problem
+    theta: tuple[Integers, int]
+
+    @cached_property
+    def matrix(self) -> tuple[list[Integers], int]:
+        """P as integers over a common denominator."""
+        q = lcm(*(bag.scale.denominator for bag in self.given.bags))
+        rows = [[0] * self.given.N for _ in self.given.bags]
+        for row, bag in zip(rows, self.given.bags, strict=True):
+            for k, m in zip(bag.rows, bag.times, strict=True):
+                row[k] = int(bag.scale * q) * m
+        return rows, q
+
+    @cached_property
+    def pooled(self) -> str:
+        """P and the targets. This is compared."""
+        (P, q), (y, yden) = self.matrix, cleared(self.given.y)
+        return f"bags {len(P)} {q} {words(x for row in P for x in row)} {yden} {words(y)}"
+
+    @property
+    def between(self) -> tuple[Fraction, Fraction]:
+        """Both bounds, the upper one rounded up as that of rows is."""
+        (y, p), (t, q) = cleared(self.given.y), self.theta
+        (rows, rden), (P, pden) = self.rows, self.matrix
+        unit, loss = (pden * rden) << 2 * WEIGHT_BITS, 0
+        outs = [sum(v * max(0, dot(z, w)) for w, v in self.layers) for z in rows]
+        for row, target in zip(P, y, strict=True):
+            loss += (dot(row, outs) * p - target * unit) ** 2
+        penalty = sum(dot(w, w) + v * v for w, v in self.layers)
+        exact = Fraction(loss, 2 * (unit * p) ** 2) + self.given.lam * Fraction(penalty, 2 << 2 * WEIGHT_BITS)
+        upper = Fraction(-(-(exact.numerator << BOUND_BITS) // exact.denominator), 1 << BOUND_BITS)
+        return Fraction(2 * dot(y, t) * q - dot(t, t) * p, 2 * p * q * q), upper
+
+    @property
+    def expected(self) -> list[str]:
+        """The rows and their cover, the bags, and both bounds."""
+        lower, upper = self.between
+        scale = 1 << BOUND_BITS
+        said = f"upper {upper * scale} {scale} accepted", f"lower {lower.numerator} {lower.denominator} accepted"
+        return [self.statement, f"{self.bounds[1]} accepted", self.pooled, *said]
+
+    def lines(self) -> Iterator[str]:
+        """The whole text."""
+        *_, upper, lower = (line.removesuffix(" accepted") for line in self.expected)
+        yield self.statement
+        yield from self.cover()
+        yield self.pooled
+        yield f"upper {len(self.layers)} {1 << WEIGHT_BITS}"
+        yield from (f"{words(w)} {v}" for w, v in self.layers)
+        yield upper.removeprefix("upper ")
+        yield f"theta {self.theta[1]} {words(self.theta[0])}"
+        yield lower
+
+    def obstacle(self, cones: tuple[int, int] | None) -> str:
+        """No more than the bounds is read of bags."""
+        return "of bags both bounds are proved, and no more"
 
 
 @dataclass(frozen=True)
@@ -502,7 +585,7 @@ def theta_of(problem: Problem, neurons: Sequence[tuple[int, Vector]], stated: st
     """theta as it is written, or tau (floor(r_k 2^bits) / 2^bits + m_k) of the residual r and the moves m."""
     fit = [Fraction(0)] * problem.n
     for xi, w in neurons:
-        fit = [f + xi * max(x, Fraction(0)) for f, x in zip(fit, problem.heights(w), strict=True)]
+        fit = [f + xi * x for f, x in zip(fit, problem.output(w), strict=True)]
     point = Primal(tuple(fit), len(neurons), Fraction(0), Fraction(0))
     return read_theta(problem, Facts({PRIMAL: point}), Node(stated, None, "theta"))
 

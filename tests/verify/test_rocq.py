@@ -16,10 +16,12 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.verify.build.bags import on_a_line, produced
 from tests.verify.corpus.rejected_cases import changed as another
 from tests.verify.cover.fold import fold
 from tests.verify.cover.plant import planted
 from tests.verify.cover.wrong import LOGISTIC
+from tests.verify.oracle.brute import mat, vec
 from verify import Declined, Rejected, Usage, check, proved
 from verify.__main__ import main
 from verify.cover.lines import dot
@@ -382,3 +384,37 @@ def test_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     monkeypatch.setattr(proved, "HERE", tmp_path)
     with pytest.raises(Usage, match=r"libzarith-ocaml-dev.*make"):
         proved.prove(certificate("xor-cover"))
+
+
+@pytest.mark.parametrize("one", [one for one in produced() if "logistic" not in one[0]], ids=lambda one: one[0])
+def test_outputs_that_are_sums_over_bags(one: tuple[str, bytes, bytes]) -> None:
+    """Both bounds are proved for the outputs P f: those of the certificate, the upper one up to rounding."""
+    _, text, raw = one
+    value = json.loads(text)["facts"]["value"]
+    found = proved.prove(text, raw)
+    assert found.lower == Fraction(value["lower"])
+    assert abs(found.upper - Fraction(value["upper"])) < Fraction(1, 10**60)
+    assert not found.unique and "of bags both bounds" in found.open
+    with pytest.raises(Declined, match="bags of rows"):
+        proved.theorem(text, raw)
+
+
+def test_no_other_bags_are_accepted() -> None:
+    """Each number of P, y, theta and the bounds, changed by one: another statement is printed, or it is rejected."""
+    case = on_a_line("line", (mat([[3], [4], [-1]]), mat([[4], [0], [-1]]), mat([[1], [1]])), vec(1, -2, 1))
+    text = proved.read(case.text, case.raw, Limits())
+    assert ran(list(text.lines())) == text.expected
+    words = " ".join(text.lines()).split()
+    start = words.index("bags")
+    network = range(words.index("upper", start) + 1, words.index("theta", start) - 2)  # any is one
+    numbers = [k for k in range(start + 1, len(words)) if words[k].lstrip("-").isdigit() and k not in network]
+    assert len(numbers) > 20
+    for k in numbers:
+        other = [*words[:k], str(int(words[k]) + 1), *words[k + 1 :]]
+        assert ran([" ".join(other)]) != text.expected, (k - start, words[k])
+
+
+def ran(lines: Sequence[str]) -> list[str]:
+    """What the proved checker prints for a text."""
+    done = subprocess.run([ROCQ / "relucheck"], input="\n".join(lines), capture_output=True, text=True, check=False)
+    return done.stdout.splitlines()

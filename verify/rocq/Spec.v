@@ -54,6 +54,20 @@ Definition objective (p : problem) (net : network) : R := J (lambda_of p) (rows_
 Definition optimal_for (p : problem) (net : network) : Prop :=
   optimal (lambda_of p) (rows_of p) (y_of p) (p_dim p) net.
 
+(** Bags: outputs are sums over rows, f_i = sum_k P_ik net(z_k); a dense network is P = I. P is written as its rows,
+    integers over a common denominator; p_y has an entry for each of them, p_rows one for each column. *)
+Record bags := Bags { b_rows : list (list Z);  b_den : Z }.
+Definition P_of (b : bags) : list (list R) := map (ratio (b_den b)) (b_rows b).
+
+Fixpoint bag_loss (P : list (list R)) (y outs : list R) : R :=
+  match P, y with
+  | q :: P', yk :: y' => (dot q outs - yk) ^ 2 + bag_loss P' y' outs
+  | _, _ => 0 end.
+Definition J_bags (lam : R) (rows P : list (list R)) (y : list R) (net : network) : R :=
+  / 2 * bag_loss P y (map (out net) rows) + lam / 2 * penalty net.
+Definition objective_bags (p : problem) (b : bags) (net : network) : R :=
+  J_bags (lambda_of p) (rows_of p) (P_of b) (y_of p) net.
+
 (** p-unique, in the words of the paper: equal up to permutations of the neurons and splitting of neurons into collinear
     ones. A neuron (w, v) splits into (a w, a v) and (b w, b v) with a^2 + b^2 = 1; zero neurons come and go. *)
 Inductive same_neurons : network -> network -> Prop :=

@@ -145,14 +145,14 @@ let echo_problem p =
 
 let said ok = if ok then "accepted" else "rejected"
 
-let read_upper d p =
+let read_upper d accepts =
   let m = small () in
   let wden = number () in
   let net = many m (fun () -> let w = numbers d in let v = number () in (w, v)) in
   let un = number () in
   let ud = number () in
   let u = { u_net = net; u_wden = wden; u_un = un; u_ud = ud } in
-  Printf.printf "upper %s %s %s\n%!" (Int.to_string un) (Int.to_string ud) (said (check_upper p u));
+  Printf.printf "upper %s %s %s\n%!" (Int.to_string un) (Int.to_string ud) (said (accepts u));
   u
 
 let read_tie d = match token () with
@@ -302,6 +302,31 @@ let read_strict p network cover =
     if ok then Some (num, den) else None
   | _ -> print_string "neurons 0 0 rejected\n"; None
 
+(* after a cover beside targets 0: outputs that are sums over rows, their targets, a network, theta and its bound *)
+let read_bags d n p cover =
+  let count = small () in
+  let den = number () in
+  let rows = many count (fun () -> numbers n) in
+  let yden = number () in
+  let y = numbers count in
+  let p = { p with p_y = y; p_yden = yden } in
+  let b = { b_rows = rows; b_den = den } in
+  Printf.printf "bags %d" count;
+  print_all [ den ];
+  List.iter print_all rows;
+  print_all (yden :: y);
+  print_newline ();
+  expect "upper";
+  ignore (read_upper d (fun u -> check_upper_bags p b u));
+  expect "theta";
+  let tden = number () in
+  let theta = numbers count in
+  expect "lower";
+  let lown = number () in
+  let lowd = number () in
+  let ok = match cover with Some (c, Some _) -> check_bags p b c theta tden lown lowd | _ -> false in
+  Printf.printf "lower %s %s %s\n%!" (Int.to_string lown) (Int.to_string lowd) (said ok)
+
 let weights () = many (small ()) (fun () -> let k = nat (small ()) in let w = number () in (k, w))
 
 let read_leader () =
@@ -356,13 +381,14 @@ let () =
     echo_problem p;
     let rec sections network cover spread = match token () with
       | "" -> ()
-      | "upper" -> let u = read_upper d p in sections (Some u) cover None
+      | "upper" -> let u = read_upper d (check_upper p) in sections (Some u) cover None
       | "cover" ->
         let c = read_cover d n p in
         if written then Written.cover c;
         sections network (Some (c, check_cover p c)) None
       | "strict" -> let spread = read_strict p network cover in sections network cover spread
       | "unique" -> read_unique d n p network cover spread; sections network cover spread
+      | "bags" -> read_bags d n p cover; sections network cover spread
       | "leaders" -> read_leaders d n p; sections network cover spread
       | t -> fail "a section" t in
     sections None None None
