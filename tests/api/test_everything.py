@@ -298,7 +298,7 @@ FUNCTIONS = {  # which of them have the options of a command
     "explore": ("explore",),
     "patterns": ("patterns",),
 }
-ANSWERED = {  # by `claims`, by `one_neuron`, by y, by `networks()`, by `exact`; memory is that of the user's own process
+ANSWERED = {  # by `claims`, `one_neuron`, y, `networks()`, `exact`; memory is that of the user's own process
     *("--require", "--one-neuron", "--target", "--all", "--exact", "--max-memory"),
 }
 IDLE = {"solution": {"--bias", "--max-patterns"}}  # taken with all data, of no use here
