@@ -69,6 +69,8 @@ def run(options: argparse.Namespace) -> int:
         else:
             options.bias = options.bias or "biases" in read_free(options.free) or None
             data = read_data(options, example)
+            if options.loss != "logistic" and set(data.y) in ({0, 1}, {-1, 1}):
+                stages.note("hint: the targets are two labels only; --loss logistic is for classes\n")
             kind, which, most = model_of(options, example), _variant(options, data.Z), options.max_patterns
             report = checked(asked, data, kind, which, stages, limits, max_patterns=most, target=target)
         for one in (report.over_all, report):

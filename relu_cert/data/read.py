@@ -76,13 +76,13 @@ def read_csv_bytes(
     """The same for the bytes of a file; the name is for messages and for `Source.path`."""
     if numbers not in ("decimal", "binary64"):
         raise UsageError(f"numbers are read as decimal or as binary64, not as {shown(str(numbers))}.")
-    separator = delimiter_character(delimiter)
+    text = decode(raw, name)
+    separator = delimiter_character(_guessed(text) if delimiter is None else delimiter)
     if conv is not None and bags is not None:
         raise UsageError("--conv makes bags of windows; --bags names bags of rows: give one of them.")
     if pool is not None and conv is None and bags is None:
         raise UsageError("--pool is for --conv and --bags.")
     windows, pooling = None if conv is None else read_windows(conv), read_pool(pool)
-    text = decode(raw, name)
     try:
         apart = int(str(bags)) if bags is not None and _INDEX.fullmatch(str(bags).strip()) else None
         table = read_table(text, separator, file_name(name), apart)
@@ -225,6 +225,13 @@ def _split(
 def _column_name(table: Table, column: int) -> str:
     """The column's name in the header, or x and its index where it has none."""
     return (table.names[column] if table.names else "") or f"x{column}"
+
+
+def _guessed(text: str) -> str | None:
+    """The delimiter of a file whose first line has no comma, but one of the others."""
+    first_line = text.partition("\n")[0]
+    found = [one for one in _OTHER_DELIMITERS if one in first_line]
+    return found[0] if len(found) == 1 and "," not in first_line else None
 
 
 def _delimiter_advice(text: str, separator: str) -> str:

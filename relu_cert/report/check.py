@@ -43,6 +43,7 @@ from relu_cert.report.text import (
 FORMAT = "relu_cert report"
 VERSION = 1
 SHOWN_NEURONS = 12
+NAMED = {"\t": "tabs", ";": "semicolons", " ": "blanks"}
 SHOWN_NETWORKS = 40
 ROUGH = Fraction(1, 10**6)  # relative gaps above this are told as what the network is above the best, in per cent
 SHOWN_GROUPS = 24
@@ -160,6 +161,8 @@ class CheckReport(Report):
             over = f"only {count(len(patterned.patterns), 'activation pattern')}"
         else:
             model, over = _lasso(problem), count(len(problem.blocks), "group")
+        if self.source.delimiter not in ("", ","):
+            lines.append(f"read         fields separated by {NAMED.get(self.source.delimiter, self.source.delimiter)}")
         lines.append(f"model        {model}, {over}")
         if problem.loss is LOGISTIC:
             given = self.data is not None and self.data.y != problem.y

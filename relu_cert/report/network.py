@@ -9,15 +9,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from relu_cert.bags import EACH
 from relu_cert.certificate import dumps
 from relu_cert.checker import recheck_command
 from relu_cert.claims import decide
 from relu_cert.data.dataset import Dataset
-from relu_cert.exact import sqrt_upper
+from relu_cert.exact import norm_squared, sqrt_upper
 from relu_cert.free.terms import free_constant, free_parts, free_text
 from relu_cert.interrupt import INTERRUPTED
-from relu_cert.network.examine import Comparison, Distance, distance
-from relu_cert.network.objective import Interval, network_of
+from relu_cert.network.examine import Comparison, Distance, Examination, distance
+from relu_cert.network.objective import HALF, Interval, network_of, residual
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.record import network_certificate
 from relu_cert.network.trained import TrainedNetwork, alive
@@ -27,6 +28,7 @@ from relu_cert.report.shown import Report, picked, plain
 from relu_cert.report.terminal import report
 from relu_cert.report.text import at_most, count, decimal, enclosed, one_number, short
 
+FAR = 2  # times the best objective: from there on the report says what can be done
 FORMAT = "relu_cert network report"
 VERSION = 1
 BESIDE_A_NETWORK = ("patterns-complete", "optimal", "fit", "p-unique", "optimal-set")
@@ -150,6 +152,25 @@ class NetworkReport(Report):
             "balanced_distance": away.balanced,
         }
 
+    def _parts(self) -> Iterator[str]:
+        """Loss and penalty apart, and where the network is far from the best, what would already be better."""
+        found, value = self.comparison.examination, self.facts.value
+        if self.facts.problem.relu.bags is not EACH:
+            return
+        best, own = _losses(self.facts, found)
+        mine, theirs = ((decimal(x, 8), decimal(whole - x, 8)) for x, whole in ((own, found.J), (best, value.upper)))
+        yield f"loss         {mine[0]} and penalty {mine[1]}; of the best network found {theirs[0]} and {theirs[1]}"
+        if value.lower <= 0 or FAR * value.lower >= found.J:
+            return
+        ways = [("the same neurons, balanced and pruned", found.pruned_P.upper)]
+        if self.comparison.own is not None:
+            ways.append(("its own patterns, trained to the end", self.comparison.own.value.upper))
+        saved = [f"{name}: {float(100 * (1 - x / found.J)):.3g} % less" for name, x in ways if x < found.J]
+        if saved:
+            yield f"would save   {'; '.join(saved)}"
+        small = " (a small penalty leaves small losses, and these differ by large factors)" if own > found.J / 2 else ""
+        yield f"to do        train on, take the network found (--optimal FILE), or ask for a larger penalty{small}"
+
     def _head(self) -> Iterator[str]:
         found, facts = self.comparison.examination, self.facts
         name = Path(self.trained.origin.path).name or self.trained.origin.format
@@ -169,6 +190,7 @@ class NetworkReport(Report):
             yield f"free         {free_text(self.conversion.free)}: without penalty, as the network was trained"
         counted = f"; {self.own_objective} as trained" if self.own_objective else ""
         yield f"objective    {short(found.J, 40)} as trained, {_shown(found.P)} balanced{counted}"
+        yield from self._parts()
         over = "networks of any width" if facts.problem.unlisted else "all patterns"
         best = replace(facts.value, upper=min(facts.value.upper, found.P.upper))  # the network may be the best known
         yield f"optimum      {_value(best)} over {over}, {_proved(best)}"
@@ -186,6 +208,13 @@ class NetworkReport(Report):
             f"{len(nearest.pairs)} of its {count(merged, 'merged neuron')} pair with those of the best network found"
         )
         yield f"nearest      {pairs}, at most {apart} apart"
+
+
+def _losses(facts: Facts, found: Examination) -> tuple[Fraction, Fraction]:
+    """1/2|f - y|^2 of the best network found, and of the given one (a decayed bias counts with the loss)."""
+    problem = facts.problem
+    best = [a - b for a, b in zip(facts.primal.fit, problem.y, strict=True)]
+    return HALF * norm_squared(best), HALF * norm_squared(residual(found.network, problem.relu.Z, problem.y))
 
 
 def _shown(interval: Interval) -> str:

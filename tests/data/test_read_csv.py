@@ -240,13 +240,13 @@ def test_degenerate_data_is_legal() -> None:
         ),
         (
             "a;b\n1;2\n",
-            {},
+            {"delimiter": ","},
             "f.csv: no feature, the only column is the target; add columns, or a bias (--bias)."
             " If the fields are separated by ';', say --delimiter ';'.",
         ),
         (
             "1\t2\n",
-            {"bias": True},
+            {"bias": True, "delimiter": ","},
             "f.csv: no rows, only a header; add rows of numbers."
             " If the fields are separated by tab, say --delimiter tab.",
         ),

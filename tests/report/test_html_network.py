@@ -119,6 +119,6 @@ def test_the_objective_is_told_as_the_library_counts_it():
     assert f"balanced; as sklearn counts it, {own} as trained" in " ".join(found.to_text().split())
     page = Page(network_page(found)).prose
     assert f"known exactly; as sklearn counts it, {own}" in page
-    assert page.count("Beside its neurons the network has terms without penalty: output bias ") == 2
+    assert page.count("Beside its neurons the network has the output bias ") == 2
     assert networks("pytorch").conversion.times == F(networks("pytorch").data.n, 2)
     assert "counts it" not in networks("pytorch").to_text() + networks("listed").to_text()
