@@ -159,7 +159,8 @@ def _class(
     fixed = []
     for j in loose:
         x, size = Fraction(max(shares[j], 0.0)), kinks.size[j]
-        fixed.append((x if size is None else min(x / size, Fraction(1))).limit_denominator(SHORT))
+        share = x if size is None else min(x / size, Fraction(1)) if size else Fraction(0)  # 0: the kink has no force
+        fixed.append(share.limit_denominator(SHORT))
     parts = [tuple(kinks.names[j] for j in part) for part in (range(len(kinks.names)), basis, idle)]
     if problem.network is None:
         return NeuronClass(block=one.block, kinks=parts[0], basis=parts[1], idle=parts[2], fixed=tuple(fixed))

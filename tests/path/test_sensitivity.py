@@ -227,3 +227,12 @@ def test_a_ball_without_digits_is_no_number() -> None:
     (result,) = decide(wide, ["sensitivity"])
     assert result.verdict is Verdict.PROVED
     assert result.detail == "E = A and all faces are stable; the ball is too wide for the degrees of freedom."
+
+
+def test_a_kink_without_force_beside_dependent_ones() -> None:
+    """At a row with residual 0 that depends on the kinks of the neuron, the share of its multiplier was 0/0, and
+    `check` crashed; nothing is said of the face there, and the rest is decided."""
+    Z = [["1", "2", "2"], ["-2", "1/2", "1/2"], ["1", "0", "-1/2"], ["0", "-1/2", "1/2"], ["-1", "1/2", "0"]]
+    found = certify(Z, [10, -1, -1, -1, 0], 3)
+    assert str(found.claims["p-unique"].verdict) == "PROVED" and str(found.claims["licq"].verdict) == "REFUTED"
+    found.recheck()
