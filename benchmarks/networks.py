@@ -95,8 +95,9 @@ def centred(row: list[str]) -> list[str]:
 
 
 def pulses(row: list[str]) -> list[str]:
-    """Real and imaginary parts in turn, as two channels."""
-    return [*row[0::2], *row[1::2]]
+    """Real and imaginary parts in turn, as two channels; the second column, which is constant, is not in the file."""
+    whole = [row[0], "0", *row[1:]] if len(row) % 2 else row
+    return [*whole[0::2], *whole[1::2]]
 
 
 def grey(row: list[str]) -> list[str]:

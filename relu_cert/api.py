@@ -313,6 +313,9 @@ def certify_network(
     penalty: str | None = None,
     batch_size: int | None = None,
     bias: bool = False,
+    conv: str | None = None,
+    bags: Any = None,
+    pool: str | None = None,
     output_bias: OutputBias = "refuse",
     free: str | Sequence[str] | None = None,
     no_decay: str | Sequence[str] | None = None,
@@ -338,6 +341,8 @@ def certify_network(
                    with the mean of squares), "pytorch-sum", "sklearn" (alpha; see `batch_size`), "scnn". A fitted
                    MLPRegressor knows its own alpha and batch size: leave `lam` and `penalty` out
     `bias`         append a column of ones to Z; the network's first-layer biases belong to it
+    `conv`, `bags`, `pool`  as for `certify`: the network is a convolution (W1 may have the shape filters x channels x
+                   sizes), or one over sets
     `output_bias`  "refuse", or "neuron": make an output bias that is not free a neuron on the column of ones
     `free`         terms that were not penalised, some of "output-bias,biases,skip" as for `certify` (with PyTorch: what
                    was excluded from weight_decay); "sklearn" means "output-bias,biases" by itself
@@ -368,7 +373,7 @@ def certify_network(
     convention = named_penalty(penalty or "paper")
     terms = implied(convention, (*read_free(free), *without_decay(no_decay)))
     ones = bias or "biases" in terms or (convention in PYTORCH and trained.b1 is not None)
-    data, raw = dataset_from_arrays(Z, y, bias=ones, names=names, target=target)
+    data, raw = dataset_from_arrays(Z, y, bias=ones, names=names, target=target, conv=conv, bags=bags, pool=pool)
     conversion = convert(convention, positive(lam, "lam"), data.n, batch=batch_size, free=terms)
     if not anyway:
         require_same(network, conversion, data.n)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from relu_cert.bags import EACH
 from relu_cert.cover.facts import prove_lambda_max
 from relu_cert.cover.limits import Limits
 from relu_cert.data.dataset import Dataset, Source
@@ -50,6 +51,7 @@ from relu_cert.prove.facts import Along, Facts
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.refine_and_prove import propose
 from relu_cert.report.explore import Exploration, Row
+from relu_cert.report.filters import results_of, windows_of
 from relu_cert.report.network import NetworkReport
 from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport
@@ -145,30 +147,47 @@ def examined(
     limits: Limits = NO_LIMITS,
 ) -> NetworkReport:
     """What a trained network is worth; `own`: also over its own patterns."""
-    data.require_single_rows("network")
+    _require_kernel(trained, data)
+    if output_bias == "neuron" and data.source.pool == "sum":
+        raise UsageError("--output-bias neuron is for --pool mean: a sum of constants grows with the bag.")
     a = roots(conversion.lam) if conversion.decays and trained.b2 and output_bias == "refuse" else ()
+    if a:
+        data.require_single_rows("an output bias with weight decay")
     free, rows = (("output-bias",), with_zero_rows(data, a)) if a else (conversion.free, data)
     conversion = replace(conversion, decayed=bool(a))
     network = fold(trained, data.d, ones=data.source.bias, output_bias=output_bias, free=free)
     choice = LambdaChoice(value=conversion.lam)
     with stages.stage("examine"):
-        found = examine(replace(network, roots=a), rows.Z, rows.y, conversion.lam)
+        found = examine(replace(network, roots=a), rows.Z, rows.y, conversion.lam, rows.bags)
     problem = with_free_terms(network_problem(rows, "relu", stages, max_patterns, listed=False), data, free)
     problem = replace(problem, roots=a)
     facts = find_facts(problem, choice, DEFAULT_GAP, stages, limits=limits)
     among = None
     size = len(data.Z) * len(found.neurons) if problem.unlisted else 0
     left_out = ""
-    if found.neurons and own and free:
+    if found.neurons and own and data.bags is not EACH:
+        left_out = "that program is about single rows"
+    elif found.neurons and own and free:
         left_out = "that program has no free terms"
     elif found.neurons and own and size > OWN_SIZE:
         left_out = f"points times neurons are {size:,}, too many for that"
     elif found.neurons and own:
         among = find_facts(own_problem(found.neurons, data.Z, data.y), choice, DEFAULT_GAP, stages)
     comparison = compare(found, facts, among)
-    results = network_verdicts(comparison, gap)
+    results = results_of(data.source, network_verdicts(comparison, gap))
     told = data.source, data, results, target
     return NetworkReport(*told, trained, conversion, comparison, gap=gap, own_left_out=left_out)
+
+
+def _require_kernel(trained: TrainedNetwork, data: Dataset) -> None:
+    """UsageError where the shape of a network's filters is not that of the windows."""
+    windows = windows_of(data.source)
+    if trained.kernel and windows is None:
+        by = "x".join(map(str, trained.kernel[1:]))
+        raise UsageError(f"the network is a convolution with filters of {by}; say --conv, too, how it slides.")
+    if trained.kernel and windows is not None and trained.kernel != windows.shape:
+        shapes = [" x ".join(map(str, shape)) for shape in (trained.kernel, windows.shape)]
+        raise UsageError(f"the network's filters have shape {shapes[0]}, the windows {shapes[1]} (channels first).")
 
 
 def pruned(

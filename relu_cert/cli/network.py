@@ -51,6 +51,8 @@ def run(options: argparse.Namespace) -> int:
     first = penalty(options.penalty) in PYTORCH and trained.b1 is not None
     options.bias = options.bias or "biases" in free or first or None
     data = _features(options, trained, features) if trained.before else read_data(options, example)
+    if options.pruned or options.optimal:
+        data.require_single_rows("--pruned (and --optimal)")
     conversion = _conversion(options, example.lam if example else None, data.n)
     gap = NETWORK_GAP if options.gap is None else positive(options.gap, "--gap")
     with Progress(quiet=options.quiet) as stages:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
+from relu_cert.bags import EACH
 from relu_cert.claims.claim import Answer, Claim, Result, Verdict, claim, proved, refuted, undecided
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.network.examine import NEAR, Comparison, distance
@@ -119,6 +120,8 @@ def merged(comparison: Comparison, _: Fraction) -> Answer:
         apart = "no two neurons of one sign lie in one cone of the data"
         if found.network.free:
             return undecided(f"{apart}, but free terms may make up for a neuron.")
+        if comparison.facts.problem.relu.bags is not EACH:
+            return undecided(f"{apart}, but outputs may agree otherwise where they are pooled.")
         return proved("cones", f"{apart}.")
     parts = [f"{len(group)} collinear neurons are one" for group in found.collinear.merges]
     left = len(found.on_data.neurons)

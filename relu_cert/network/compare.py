@@ -57,4 +57,5 @@ def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron], gap: Fraction) 
 def reaches(facts: Facts, neurons: Sequence[ConvexNeuron]) -> list[Fraction]:
     """xi theta.(Zw)_+ + R |(Zw)_+| of every neuron, at least xi r*.(Zw)_+."""
     theta, R = facts.dual.theta, sqrt_upper(facts.fit.radius_squared)
-    return [dot(theta, q) + R * sqrt_upper(norm_squared(q)) for q in outputs(neurons, facts.problem.relu.Z)]
+    known = outputs(neurons, facts.problem.relu.Z, facts.problem.relu.bags)
+    return [dot(theta, q) + R * sqrt_upper(norm_squared(q)) for q in known]

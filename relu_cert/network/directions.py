@@ -14,7 +14,6 @@ from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.network.compare import reaches
 from relu_cert.network.objective import ConvexNeuron, Interval, outward
 from relu_cert.network.optimum import Known, Optimum
-from relu_cert.prove.classes import frobenius_squared
 from relu_cert.prove.facts import Facts
 
 FARTHEST = Fraction(2)
@@ -60,9 +59,9 @@ def apart(w: Vector, known: Known) -> Interval:
 
 def _by_correlation(facts: Facts, neurons: Sequence[ConvexNeuron]) -> list[Fraction]:
     """Lower bounds where the optimal neurons are not known: u -> xi r*.(Zu)_+ is lambda at them, has the Lipschitz
-    constant |Z||r*|, and is at most (xi theta.(Zw)_+ + R |(Zw)_+|) / |w| at w/|w|."""
-    Z, theta, R = facts.problem.relu.Z, facts.dual.theta, sqrt_upper(facts.fit.radius_squared)
-    size = sqrt_upper(frobenius_squared(Z))
+    constant zeta |r*|, and is at most (xi theta.(Zw)_+ + R |(Zw)_+|) / |w| at w/|w|."""
+    theta, R = facts.dual.theta, sqrt_upper(facts.fit.radius_squared)
+    size = sqrt_upper(facts.problem.relu.size_squared)
     steep = size * (sqrt_upper(norm_squared(theta)) + R)
     found = []
     for neuron, reach in zip(neurons, reaches(facts, neurons), strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from relu_cert.bags import EACH, Each
 from relu_cert.exact import Matrix, Vector
 from relu_cert.network.closest import Closest, Matching, closest, match
 from relu_cert.network.directions import direction_bounds
@@ -81,27 +82,27 @@ class Distance:
         return self.trained.upper / J if J else _ZERO
 
 
-def examine(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction) -> Examination:
+def examine(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, bags: Each = EACH) -> Examination:
     """Everything that needs no optimum to compare with."""
     neurons = convex_form(network)
-    left = left_of(network, Z, y)
+    left = left_of(network, Z, y, bags)
     on_data = merge_on_data(neurons, Z)
-    pruned = prune_best(on_data.neurons, Z)
+    pruned = prune_best(on_data.neurons, Z, bags)
     return Examination(
         network=network,
         lam=lam,
         neurons=neurons,
-        J=objective(network, Z, y, lam),
-        P=convex_objective(neurons, Z, left, lam),
+        J=objective(network, Z, y, lam, bags),
+        P=convex_objective(neurons, Z, left, lam, bags=bags),
         scales=scales(network, lam),
-        stationarity=stationarity(network, Z, y, lam),
-        near_stationarity=stationarity(network, Z, y, lam, NEAR),
+        stationarity=stationarity(network, Z, y, lam, bags=bags),
+        near_stationarity=stationarity(network, Z, y, lam, NEAR, bags),
         collinear=merge_collinear(neurons),
         on_data=on_data,
         cells=merge_cells(neurons, Z),
-        rank=output_rank(neurons, Z),
+        rank=output_rank(neurons, Z, bags),
         pruned=pruned,
-        pruned_P=convex_objective(pruned.neurons, Z, left, lam),
+        pruned_P=convex_objective(pruned.neurons, Z, left, lam, bags=bags),
     )
 
 

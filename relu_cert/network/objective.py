@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 
+from relu_cert.bags import EACH, Each
 from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.free.terms import Free, weights_of
 from relu_cert.network.biases import square_root
@@ -85,23 +86,25 @@ def bias_free(network: TrainedNetwork) -> TrainedNetwork:
     return network
 
 
-def residual(network: TrainedNetwork, Z: Matrix, y: Vector) -> Vector:
-    """r = y - f(Z)"""
-    return tuple(a - b for a, b in zip(y, bias_free(network)(Z), strict=True))
+def residual(network: TrainedNetwork, Z: Matrix, y: Vector, bags: Each = EACH) -> Vector:
+    """r = y - f(Z); with bags y - P f(Z), b2 as it is."""
+    return tuple(a - b for a, b in zip(y, bias_free(network).on(Z, bags), strict=True))
 
 
-def objective(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction) -> Fraction:
+def objective(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, bags: Each = EACH) -> Fraction:
     """J, exactly."""
     weights = sum((norm_squared(weights_of(network.free, w)) for w in network.W1), norm_squared(network.w2))
     bias = 2 * abs(network.b2) if network.bias_neuron else _ZERO
-    return HALF * norm_squared(residual(network, Z, y)) + HALF * lam * (weights + bias)
+    return HALF * norm_squared(residual(network, Z, y, bags)) + HALF * lam * (weights + bias)
 
 
-def left_of(network: TrainedNetwork, Z: Matrix, y: Vector) -> Vector:
+def left_of(network: TrainedNetwork, Z: Matrix, y: Vector, bags: Each = EACH) -> Vector:
     """What the free terms of the network leave of y for its neurons."""
     if network.bias_neuron:
         network = replace(network, b2=_ZERO)
-    return tuple(a - b for a, b in zip(y, network.without_neurons(Z), strict=True))
+    rest = bags.pooled(replace(network, b2=_ZERO).without_neurons(Z))
+    constant = network.ones(len(y))
+    return tuple(a - network.b2 * e - b for a, e, b in zip(y, constant, rest, strict=True))
 
 
 def convex_form(network: TrainedNetwork) -> tuple[ConvexNeuron, ...]:
@@ -114,16 +117,19 @@ def convex_form(network: TrainedNetwork) -> tuple[ConvexNeuron, ...]:
     )
 
 
-def outputs(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Matrix:
-    """q_i = xi_i (Zw_i)_+, a row for every neuron."""
+def outputs(neurons: Sequence[ConvexNeuron], Z: Matrix, bags: Each = EACH) -> Matrix:
+    """q_i = xi_i P (Zw_i)_+, a row for every neuron."""
     inner = products([neuron.w for neuron in neurons], Z)
-    return tuple(tuple(neuron.sign * max(_ZERO, a) for a in row) for neuron, row in zip(neurons, inner, strict=True))
+    return tuple(
+        bags.pooled([neuron.sign * max(_ZERO, a) for a in row]) for neuron, row in zip(neurons, inner, strict=True)
+    )
 
 
-def fit(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Vector:
-    """sum_i xi_i (Zw_i)_+"""
-    found = outputs(neurons, Z)
-    return tuple(sum((q[k] for q in found), _ZERO) for k in range(len(Z)))
+def fit(neurons: Sequence[ConvexNeuron], Z: Matrix, bags: Each = EACH) -> Vector:
+    """sum_i xi_i P (Zw_i)_+"""
+    found = outputs(neurons, Z, bags)
+    none = bags.pooled((_ZERO,) * len(Z))
+    return tuple(sum((q[k] for q in found), x) for k, x in enumerate(none))
 
 
 def penalty_sum(neurons: Iterable[ConvexNeuron], bits: int = 128) -> Interval:
@@ -131,9 +137,11 @@ def penalty_sum(neurons: Iterable[ConvexNeuron], bits: int = 128) -> Interval:
     return sum((root(neuron.norm_squared, bits) for neuron in neurons), Interval(_ZERO, _ZERO))
 
 
-def convex_objective(neurons: Sequence[ConvexNeuron], Z: Matrix, y: Vector, lam: Fraction, bits: int = 128) -> Interval:
+def convex_objective(
+    neurons: Sequence[ConvexNeuron], Z: Matrix, y: Vector, lam: Fraction, bits: int = 128, bags: Each = EACH
+) -> Interval:
     """P, enclosed; exact where every |w_i| is rational."""
-    miss = [a - b for a, b in zip(y, fit(neurons, Z), strict=True)]
+    miss = [a - b for a, b in zip(y, fit(neurons, Z, bags), strict=True)]
     return penalty_sum(neurons, bits).scale(lam).shift(HALF * norm_squared(miss))
 
 

@@ -24,6 +24,7 @@ from math import lcm
 
 import numpy as np
 
+from relu_cert.bags import EACH, Each
 from relu_cert.exact import Matrix, Vector
 from relu_cert.network.objective import ConvexNeuron, outputs
 from relu_cert.prove.ggp.roots import root_sum_sign as signed_root_sum
@@ -43,14 +44,14 @@ class Pruned:
     better: bool
 
 
-def output_rank(neurons: Sequence[ConvexNeuron], Z: Matrix) -> int:
+def output_rank(neurons: Sequence[ConvexNeuron], Z: Matrix, bags: Each = EACH) -> int:
     """The dimension of the span of the neurons' outputs; less than their number iff some can be pruned."""
-    return rank(outputs(neurons, Z))
+    return rank(outputs(neurons, Z, bags))
 
 
-def prune(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Pruned:
+def prune(neurons: Sequence[ConvexNeuron], Z: Matrix, bags: Each = EACH) -> Pruned:
     """The neurons pruned until their outputs are independent: the same fit, P no higher."""
-    q = outputs(neurons, Z)
+    q = outputs(neurons, Z, bags)
     alpha: dict[int, Fraction] = {}
     better = False
     for j, q_j in enumerate(q):
@@ -64,12 +65,12 @@ def prune(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Pruned:
     return _pruned(neurons, alpha, better)
 
 
-def prune_best(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Pruned:
+def prune_best(neurons: Sequence[ConvexNeuron], Z: Matrix, bags: Each = EACH) -> Pruned:
     """The same promise as `prune`, at the lowest penalty that a float linear program can name."""
-    q = outputs(neurons, Z)
+    q = outputs(neurons, Z, bags)
     support = _cheapest_support(neurons, q)
     chosen = [q[i] for i in support]
-    total = tuple(sum((row[k] for row in q), _ZERO) for k in range(len(Z)))
+    total = tuple(sum((row[k] for row in q), _ZERO) for k in range(len(q[0]) if q else 0))
     if (
         rank(chosen) == len(support)
         and (weights := express(chosen, total)) is not None
@@ -79,7 +80,7 @@ def prune_best(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Pruned:
         change = [(_ONE - alpha.get(i, _ZERO), neuron.norm_squared) for i, neuron in enumerate(neurons)]
         if (sign := root_sum_sign(change)) >= 0:
             return _pruned(neurons, alpha, sign > 0)
-    return prune(neurons, Z)
+    return prune(neurons, Z, bags)
 
 
 def _cheapest_support(neurons: Sequence[ConvexNeuron], q: Sequence[Vector]) -> list[int]:

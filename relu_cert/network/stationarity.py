@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
+from relu_cert.bags import EACH, Each
 from relu_cert.errors import TooManyPatterns
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.free.terms import free_constant
@@ -76,15 +77,16 @@ class Stationarity:
 
 
 def stationarity(
-    network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, tolerance: Fraction = _ZERO
+    network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, tolerance: Fraction = _ZERO, bags: Each = EACH
 ) -> Stationarity:
     """The distance from Clarke stationarity for J at lambda; with a tolerance, for the cells around the network."""
-    r = residual(network, Z, y)
-    pulls = tuple(tuple(r_k * x for x in z) for r_k, z in zip(r, Z, strict=True))
+    r = residual(network, Z, y, bags)
+    t = bags.spread(r)
+    pulls = tuple(tuple(t_k * x for x in z) for t_k, z in zip(t, Z, strict=True))
     lengths = [tolerance**2 * norm_squared(z) for z in Z]
     found = []
     for w, v, inner in zip(network.W1, network.w2, products(network.W1, Z), strict=True):
-        second = lam * v - _total([r_k * a for r_k, a in zip(r, inner, strict=True) if a > 0])
+        second = lam * v - _total([t_k * a for t_k, a in zip(t, inner, strict=True) if a > 0])
         size = norm_squared(w)
         kinks = tuple(k for k, a in enumerate(inner) if v and any(pulls[k]) and a * a <= size * lengths[k])
         first, cells = _first(_penalised(network, w), v, inner, kinks, Z, pulls, lam)

@@ -8,13 +8,14 @@ Floats are taken as what they are: dyadic rationals.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relu_cert.bags import Each
 from relu_cert.exact import Matrix, Vector
 from relu_cert.free.terms import Free, free_constant
 from relu_cert.rationals import products
@@ -40,7 +41,8 @@ class TrainedNetwork:
     network has one zero neuron. `free`: which terms are not penalised, known once the network is on the data, and
     so is whether its last input was `appended` to them: ones, for the biases, and none of the file's own inputs.
     `roots`: b2 is decayed, on rows of zeros that the data have more (relu_cert.free.decay).
-    `before`: the layers of a deeper network whose outputs are the data of this one."""
+    `before`: the layers of a deeper network whose outputs are the data of this one. `kernel`: the shape of its filters,
+    channels first, where it is a convolution whose outputs are pooled."""
 
     W1: Matrix
     w2: Vector
@@ -52,6 +54,7 @@ class TrainedNetwork:
     appended: bool = False
     roots: Vector = ()
     before: tuple[Layer, ...] = field(default=(), compare=False)
+    kernel: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.W1 or not self.W1[0] or any(len(row) != len(self.W1[0]) for row in self.W1):
@@ -86,6 +89,11 @@ class TrainedNetwork:
             c + sum((v * (a + b) for a, b, v in zip(row, b1, self.w2, strict=True) if a + b > 0), _ZERO)
             for c, row in zip(rest, products(Z, self.W1), strict=True)
         )
+
+    def on(self, Z: Sequence[Sequence[Fraction]], bags: Each) -> Vector:
+        """f for every bag of rows, exactly: the mean or sum of what the neurons and the skip connection say, and b2."""
+        pooled = bags.pooled(replace(self, b2=_ZERO)(Z))
+        return tuple(self.b2 * e + x for e, x in zip(self.ones(len(pooled)), pooled, strict=True))
 
     def without_neurons(self, Z: Sequence[Sequence[Fraction]]) -> Vector:
         """b2 + s.z for every row z of Z."""

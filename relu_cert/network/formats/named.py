@@ -36,10 +36,22 @@ def from_named(name: str, origin: Origin, arrays: Mapping[str, Array]) -> Traine
         return assemble(
             name, origin, arrays["W1"], arrays["w2"], arrays.get("b1"), arrays.get("b2"), arrays.get("skip")
         )
+    arrays, kernel = _flat(arrays)
     before, (first, second) = _two_layers(name, arrays, origin.layer)
     W1, w2 = arrays[f"{first}weight"], arrays[f"{second}weight"]
     found = assemble(name, origin, W1, w2, arrays.get(f"{first}bias"), arrays.get(f"{second}bias"))
-    return replace(found, before=tuple((arrays[f"{one}weight"], arrays.get(f"{one}bias")) for one in before))
+    layers = tuple((arrays[f"{one}weight"], arrays.get(f"{one}bias")) for one in before)
+    return replace(found, before=layers, kernel=kernel)
+
+
+def _flat(arrays: Mapping[str, Array]) -> tuple[Mapping[str, Array], tuple[int, ...]]:
+    """The tensors with the weights of a first layer that is a convolution (filters x channels x sizes) as rows, and the
+    shape of its filters; as they are where it is none."""
+    first = next((key for key in arrays if re.fullmatch(r"(.*\.)?weight", key)), "")
+    if not first or arrays[first].ndim not in (3, 4):
+        return arrays, ()
+    weight = arrays[first]
+    return {**arrays, first: weight.reshape(len(weight), -1)}, weight.shape[1:]
 
 
 def to_named(weights: Weights) -> dict[str, Array]:
