@@ -85,6 +85,12 @@ def _check(commands: Any) -> None:
     )
     _data(command, "a CSV file, plain or .gz, or - for standard input; or a group lasso as .json", bags=True)
     problem = command.add_argument_group("problem")
+    problem.add_argument(
+        "--classes",
+        metavar="NAME|INDEX",
+        help="a column of classes, texts or numbers: a network with an output for each (--target A,B: several targets)",
+    )
+    problem.add_argument("--center", action="store_true", help="several outputs: predict them less their means")
     problem.add_argument("--model", choices=("relu", "gated"), help="ReLU (default) or gated ReLU")
     _lambda(problem)
     problem.add_argument("--gap", metavar="G", help="the relative duality gap to prove (default: 1e-9)")

@@ -28,6 +28,8 @@ class Example:
     lam: Fraction
     bias: bool = False
     model: Model = "relu"
+    classes: str = ""  # the column of the classes, where there are several outputs
+    center: bool = False
     conv: str | None = None
 
 
@@ -112,6 +114,14 @@ _EXAMPLES = (
         "Recognition of Handwritten Digits (E. Alpaydin, C. Kaynak, 1998; UCI, CC BY 4.0): filters of 2 x 2, averaged.",
         Fraction(2),
         conv="2d:8x8:2x2",
+    ),
+    Example(
+        "iris3",
+        "iris3.csv",
+        "Fisher's irises, all three species, 150 flowers: a network with three outputs that is proved to be the best.",
+        Fraction(17),
+        classes="species",
+        center=True,
     ),
 )
 

@@ -20,8 +20,8 @@ from relu_cert.outputs.build import Unproved, build, sign_cones
 from relu_cert.outputs.engine import grown
 from relu_cert.outputs.evidence import Outputs, Residual, Tie
 from relu_cert.outputs.exact import pull_of
-from relu_cert.outputs.sharpen import faces_of, sharpen, ties_of
-from relu_cert.outputs.train import Net, Task, error, finished, train, weighed
+from relu_cert.outputs.sharpen import sharpen, ties_of
+from relu_cert.outputs.train import Net, Task, error, train, weighed
 
 TAU_BITS, THETA_BITS = 100, 200  # of a sharp dual point: Theta = (1 - 2^-TAU_BITS) R, R to THETA_BITS
 MARGINS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
@@ -81,13 +81,13 @@ def setting(Z: Matrix, Y: Matrix) -> Setting:
     return Setting(Z, Y, lines, basis, frame, scale, np.ascontiguousarray(axes[:rank].T))
 
 
-def largest(given: Setting) -> float:
-    """lambda_max, the largest |Y'(Zu)_+| / |u|, as floats find it."""
-    if not given.basis:
-        return 0.0
+def top_direction(given: Setting) -> Floats | None:
+    """Where |Y'(Zu)_+| / |u| is about the largest; None where it is 0 everywhere."""
     task = given.task(Fraction(0))
-    rng = np.random.default_rng(0)
-    return float(maxima(task.Z, task.Y, starts(task.Z, task.Y, rng, 300), 0.0)[1].max()) * given.scale
+    if not given.basis or not task.Y.any():
+        return None
+    found, values = maxima(task.Z, task.Y, starts(task.Z, task.Y, np.random.default_rng(0), 300), 0.0)
+    return found[0] @ given.frame if values[0] > 0 else None
 
 
 def outputs_of(Z: Matrix, neurons: Sequence[Neuron], C: int) -> Matrix:
@@ -152,19 +152,20 @@ class Prover:
         lower = sum((dot(y, t) - norm_squared(t) / 2 for y, t in zip(self.given.Y, Theta, strict=True)), Fraction(0))
         return Found(tuple(neurons), source, Theta, evidence, lower, upper)
 
-    def run(self, gap: Fraction) -> Found:
+    def run(self) -> Found:
         """The best that can be proved; Unproved where nothing can."""
         task = self.given.task(self.lam)
-        net = train(task, self.oracle, over=self.over)
+        d, C = task.Z.shape[1], task.Y.shape[1]
+        net = train(task, self.oracle, over=self.over) if d else Net(np.zeros((0, 0)), np.zeros((0, C)))
         for _ in range(5):
             try:
                 return self.proved(net)
             except Unproved as why:
                 if not len(why.violators) or self.over():
                     raise
-                more = why.violators @ self.given.frame.T
-                net = finished(task, weighed(task, net, more), more)
-                net = train(task, self.oracle, seed=1, over=self.over)
+                net = train(
+                    task, self.oracle, over=self.over, begin=weighed(task, net, why.violators @ self.given.frame.T)
+                )
         raise Unproved("training does not come to an end")
 
     def proved(self, net: Net) -> Found:
@@ -204,6 +205,3 @@ def rounded(net: Net) -> tuple[Neuron, ...]:
         return tuple(Fraction(round(Fraction(float(x)) * one), one) for x in v)
 
     return tuple((exact(w), exact(v)) for w, v in zip(net.W, net.V, strict=True))
-
-
-__all__ = ["Found", "Prover", "Setting", "faces_of", "largest", "setting"]
