@@ -82,7 +82,7 @@ class Builder:
     def __post_init__(self) -> None:
         self.vertices = Vertices(self.pull)
         n = len(self.pull.W)
-        self.directions = np.array([tie.u for tie in self.ties]).reshape(len(self.ties), -1)
+        self.directions = np.array([tie.u for tie in self.ties]).reshape(len(self.ties), self.pull.lines.D)
         self.tied = np.full((len(self.ties), n), np.nan)
         for a, tie in enumerate(self.ties):
             for c, s in zip(tie.lines, tie.shares, strict=True):

@@ -22,6 +22,7 @@ SAME = 1e-13  # errors that are as good as none
 SETTLED = 1e-10  # an error at which the network is asked about
 NEARLY = 1e-3  # an error from which on kinks can be seen
 MOST_ROUNDS, MOST_KEPT = 60, 60
+REMNANT = 1e-6  # of the largest weight: smoothing leaves such neurons behind
 NEW = 12  # neurons that come in at a time
 Oracle = Callable[["Net"], Floats]  # violators; none: there are none
 
@@ -372,7 +373,7 @@ def moved(task: Task, net: Net, far: float, scale: float, others: Floats) -> Net
         return net
     mu = min(1e-2, far / 30) * scale * float(np.sqrt(net.weights.max()))
     for k in range(3 if far > 0.1 else 5):
-        net = merged(newton(task, net, max(mu / 10**k, 1e-12), 25 if k < 2 else 40))
+        net = merged(newton(task, net, max(mu / 10**k, 1e-12), 25 if k < 2 else 40), REMNANT)
         if far < NEARLY or k > 1:
             held = finished(task, net, others)
             if error(task, held) < SETTLED:

@@ -1,0 +1,197 @@
+"""The optimum of networks with several outputs: planted answers, other ways to the same value, data and commands."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import relu_cert
+from relu_cert import DataError, UsageError, certify, certify_outputs
+from relu_cert.outputs.dataset import outputs_of_bytes, several
+from relu_cert.outputs.facts import reached
+from relu_cert.outputs.optimum import Prover, setting
+from tests.cli.run import run
+from tests.outputs.data import drawn, ratio
+
+GAP = Fraction(1, 10**9)
+
+
+def test_a_planted_optimum_with_a_continuum_of_neurons() -> None:
+    """Z = I, Y = S + lambda I: p* = 5, whatever factorisation of S the network has."""
+    found = certify_outputs([[1, 0], [0, 1]], [[3, 1], [1, 3]], 1)
+    assert str(found.claims["optimal"].verdict) == "PROVED"
+    assert found.value.lower <= 5 <= found.value.upper
+
+
+def test_a_planted_optimum_of_three_outputs() -> None:
+    """Z = I, Y = (3 + lambda) u u', u = (2, 2, 1) / 3: one neuron u = v of weight 3, p* = lambda^2/2 + 3 lambda."""
+    u = [Fraction(x, 3) for x in (2, 2, 1)]
+    lam = Fraction(1, 2)
+    Y = [[(3 + lam) * a * b for b in u] for a in u]
+    found = certify_outputs([[1, 0, 0], [0, 1, 0], [0, 0, 1]], Y, lam)
+    assert found.value.lower <= lam * lam / 2 + 3 * lam <= found.value.upper
+    assert found.value.relative_gap < GAP and found.network.width == 1
+
+
+@pytest.mark.parametrize(("n", "d", "C", "part"), [(12, 2, 2, 0.3), (15, 3, 2, 0.3), (10, 3, 3, 0.5)])
+def test_random_data_are_proved(n: int, d: int, C: int, part: float) -> None:
+    """A gap far below 1e-9, and a certificate that the checker accepts."""
+    Z, Y = drawn(n, n, d, C)
+    found = certify_outputs(Z, Y, ratio(setting(Z, Y), part))
+    assert found.value.relative_gap < GAP
+    assert [str(result.verdict) for result in found.results] == ["PROVED", "PROVED"]
+
+
+def test_rotated_outputs_have_the_same_optimum() -> None:
+    """Y R with a rational rotation R: p* is the same, and so is the fit, rotated."""
+    Z, Y = drawn(1, 12, 2, 2)
+    turned = tuple((Fraction(3, 5) * a - Fraction(4, 5) * b, Fraction(4, 5) * a + Fraction(3, 5) * b) for a, b in Y)
+    lam = ratio(setting(Z, Y), 0.3)
+    one, other = (certify_outputs(Z, y, lam) for y in (Y, turned))
+    assert max(one.value.lower, other.value.lower) <= min(one.value.upper, other.value.upper)
+
+
+def test_a_target_of_rank_one_is_the_problem_with_one_output() -> None:
+    """Y = y (3/5, 4/5): the same p* and the same lambda_max as for y alone, which another engine proves."""
+    Z, Y = drawn(2, 10, 2, 1)
+    lam = ratio(setting(Z, Y), 0.3)
+    scalar = certify(Z, [y for (y,) in Y], lam)
+    found = certify_outputs(Z, [[y * Fraction(3, 5), y * Fraction(4, 5)] for (y,) in Y], lam)
+    assert max(scalar.value.lower, found.value.lower) <= min(scalar.value.upper, found.value.upper)
+    assert found.network.width == scalar.network.width
+
+
+def test_the_bounds_hold_for_networks_that_others_find() -> None:
+    """No network of random directions with the best outputs, and none nearby, is below the proved bound."""
+    Z, Y = drawn(4, 12, 3, 2)
+    lam = ratio(setting(Z, Y), 0.2)
+    found = certify_outputs(Z, Y, lam)
+    A, B = (np.array(M, dtype=float) for M in (Z, Y))
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        W = rng.standard_normal((6, 3))
+        V = rng.standard_normal((6, 2)) * rng.uniform(0, 1)
+        if rng.uniform() < 0.5:
+            W, V = found.network.W1 + 0.01 * rng.standard_normal(found.network.W1.shape), found.network.W2
+        E = np.maximum(A @ W.T, 0) @ V - B
+        value = 0.5 * (E * E).sum() + float(lam) * (np.linalg.norm(W, axis=1) * np.linalg.norm(V, axis=1)).sum()
+        assert value >= float(found.value.lower) - 1e-9
+
+
+def test_a_large_lambda_has_the_zero_network() -> None:
+    """Above lambda_max no neuron is left, and the value is 1/2 |Y|^2."""
+    Z, Y = drawn(6, 8, 2, 2)
+    found = certify_outputs(Z, Y, ratio(setting(Z, Y), 1.1))
+    assert found.network.width == 0
+    assert found.value.upper == sum((x * x for row in Y for x in row), Fraction(0)) / 2
+    assert found.value.relative_gap < GAP
+
+
+def test_lambda_max_is_not_exceeded_by_what_is_reached() -> None:
+    """|Y'(Zu)_+| / |u| at random u is at most what the search found, up to rounding."""
+    Z, Y = drawn(8, 15, 3, 2)
+    top = float(reached(setting(Z, Y))) ** 0.5
+    A, B = (np.array(M, dtype=float) for M in (Z, Y))
+    U = np.random.default_rng(0).standard_normal((2000, 3))
+    values = np.linalg.norm(np.maximum(U @ A.T, 0) @ B, axis=1) / np.linalg.norm(U, axis=1)
+    assert values.max() <= top * (1 + 1e-6)
+
+
+def test_rows_of_zeros_and_copies_are_no_obstacle() -> None:
+    """Zero rows, equal rows and opposite rows."""
+    Z = [[0, 0], [1, 2], [1, 2], [-1, -2], [2, -1], [3, 1]]
+    Y = [[1, 0], [2, 1], [1, 1], [-1, 0], [0, 2], [1, -1]]
+    found = certify_outputs(Z, Y, "1/2")
+    assert found.value.relative_gap < GAP
+
+
+def test_classes_from_python() -> None:
+    """Labels of any kind; the network predicts them, and the confusion matrix counts them."""
+    Z = [[2, 1], [1, 2], [3, 3], [4, 2]]
+    found = certify_outputs(Z, ["a", "b", "c", "a"], "1/10", bias=True, center=True)
+    assert found.network.predict(Z).tolist() == ["a", "b", "c", "a"]
+    assert found.confusion == [[2, 0, 0], [0, 1, 0], [0, 0, 1]]
+    exact = found.network.exact_outputs(Z)
+    assert np.allclose(found.network.outputs(Z), np.array(exact, dtype=float))
+    assert several(["a", "b"]) and several([[1, 2]]) and not several([1, 2]) and not several(["1", "2"])
+
+
+def test_certify_takes_a_matrix() -> None:
+    """certify(Z, Y) with a table of targets is certify_outputs."""
+    found = certify([[1, 0], [0, 1]], [[3, 1], [1, 3]], 1)
+    assert found.value.lower <= 5 <= found.value.upper and found.network.width >= 2
+    with pytest.raises(UsageError, match="several outputs"):
+        certify([[1, 0], [0, 1]], [[3, 1], [1, 3]], 1, l2=1)
+
+
+def test_commands_say_what_was_proved(tmp_path: Path) -> None:
+    """check --target A,B and --classes A: text, JSON and page; the certificate is accepted with the raw file."""
+    table = tmp_path / "data.csv"
+    table.write_text("a,b,p,q\n1,0,3,1\n0,1,1,3\n")
+    page = tmp_path / "page.html"
+    ran = run("check", str(table), "--target", "p,q", "--lambda", "1", "--json", "--html", str(page))
+    assert ran.code == 0, ran.err
+    assert [claim["verdict"] for claim in ran.json["claims"]] == ["PROVED", "PROVED"]
+    assert ran.json["outputs"] == ["p", "q"] and "Verify it" in page.read_text()
+    stored = json.loads(Path(ran.json["certificate"]).read_text())
+    assert stored["input"]["targets"] == [2, 3] and "labels" not in stored["input"]
+    named = tmp_path / "kinds.csv"
+    named.write_text("1,0,x\n0,1,y\n2,1,x\n1,2,y\n")
+    ran = run("check", str(named), "--classes", "2", "--center", "--lambda", "1/10", "--require", "optimal")
+    assert ran.code == 0, ran.err
+    assert "4 of 4 rows are put into their own" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--target", "p,q", "--l2", "1"), "--l2 is for networks with one output"),
+        (("--target", "p,q", "--model", "gated"), "ReLU networks with the squared loss"),
+        (("--target", "p,q", "--loss", "logistic"), "ReLU networks with the squared loss"),
+        (("--target", "p,p"), "at least two different columns"),
+        (("--target", "p,z"), "no target column"),
+        (("--target", "p,q", "--classes", "a"), "not both"),
+        (("--target", "p,q", "--claims", "p-unique"), "the claims are optimal and fit"),
+        (("--target", "a,b,p,q"), "no feature"),
+    ],
+)
+def test_what_is_not_offered_is_refused_in_a_sentence(options: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    """No option is ignored in silence."""
+    table = tmp_path / "data.csv"
+    table.write_text("a,b,p,q\n1,0,3,1\n0,1,1,3\n")
+    ran = run("check", str(table), "--lambda", "1", *options)
+    assert ran.code != 0 and said in ran.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("a,k\n1,x\n2,x\n", "from 2 to"), ("a,k\n1,x\n2,\n", "without a class"), ("a,k\n1,x\nz,y\n", "found")],
+)
+def test_tables_that_are_no_classes_are_refused(text: str, said: str) -> None:
+    """One class, a row without one, a feature that is no number."""
+    with pytest.raises(DataError, match=said):
+        outputs_of_bytes(text.encode(), "t.csv", None, "k")
+
+
+def test_labels_are_in_order() -> None:
+    """Numbers by their size, texts by their letters."""
+    assert outputs_of_bytes(b"1,10\n2,9\n3,10\n", "t.csv", None, 1).outputs == ("9", "10")
+    assert outputs_of_bytes(b"1,b\n2,a\n3,10\n", "t.csv", None, 1).outputs == ("10", "a", "b")
+
+
+def test_the_prover_is_sharp_where_ties_are_simple() -> None:
+    """Thirty digits on random data, by leaves that know the neurons."""
+    Z, Y = drawn(9, 15, 3, 2)
+    given = setting(Z, Y)
+    found = Prover(given, ratio(given, 0.3), lambda: False).run()
+    assert (found.upper - found.lower) / found.upper < Fraction(1, 10**28)
+    assert found.evidence.ties
+
+
+def test_the_name_is_exported() -> None:
+    """relu_cert.certify_outputs"""
+    assert relu_cert.certify_outputs is certify_outputs
