@@ -15,13 +15,13 @@ import numpy as np
 
 from relu_cert.data.arrays import exact_matrix
 from relu_cert.data.dataset import Numbers, Source
-from relu_cert.data.messages import file_name, shown
 from relu_cert.data.numbers import NumberError, is_value, parse_number
 from relu_cert.data.raw import decode, digest, read_bytes
 from relu_cert.data.read import _column_name, _target
 from relu_cert.data.table import Record, Table, delimiter_character, read_table
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix, Vector, rational
+from relu_cert.messages import file_name, shown
 from relu_cert.written import OPTIONAL, UNWRITTEN
 
 MOST_CLASSES = 100
