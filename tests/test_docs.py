@@ -15,6 +15,8 @@ import pytest
 
 from relu_cert import words
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = ROOT / "docs" / "notebooks"
 NEEDS = {"pytorch": "torch", "group_lasso": "sklearn"}

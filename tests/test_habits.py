@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 
 import relu_cert
-from relu_cert import examples
-from tests.conftest import LONG_FILES, LONG_NAMES
 
 ROOT = Path(__file__).parents[1]
 
@@ -37,16 +35,6 @@ def test_the_changelog_is_dated() -> None:
     """The newest entries stand under a date."""
     headings = [line for line in (ROOT / "CHANGELOG.md").read_text().splitlines() if line.startswith("###")]
     assert re.fullmatch(r"### \d{4}-\d{2}-\d{2}", headings[0])
-
-
-def test_long_tests_are_files_that_exist() -> None:
-    """A long test that is moved or renamed stays marked."""
-    assert all((ROOT / "tests" / name).is_file() for name in LONG_FILES)
-    written = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
-    for name in LONG_NAMES:
-        function, _, case = name.rstrip("]").partition("[")
-        assert re.search(rf"def \w*{function}|[\"']{function}", written), name
-        assert re.search(rf"[\"']{case}", written) or case in examples.names(), name
 
 
 def test_the_three_programs_are_installed_under_their_own_names() -> None:

@@ -11,6 +11,8 @@ from relu_cert.claims import STATEMENTS
 from relu_cert.cli import parser
 from tests.cli.run import run
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parent.parent
 README, LEDGER, BENCHMARKS, TRUST = (
     (ROOT / name).read_text(encoding="utf-8")

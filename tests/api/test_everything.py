@@ -181,6 +181,7 @@ def test_a_fitted_network_knows_its_own_penalty():
         relu_cert.certify_network(model, Z, Y, penalty="pytorch")
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:lbfgs failed")
 def test_seconds_bound_the_whole_call():
     """A network of 40 neurons on 300 points, far from optimal: the answer is there in time, with a proved gap."""
@@ -198,6 +199,7 @@ def test_seconds_bound_the_whole_call():
     assert str(found.claims["network-objective"].verdict) == "PROVED"
 
 
+@pytest.mark.long
 def test_own_patterns_of_a_large_network_are_left_out_and_that_is_said(monkeypatch):
     """Points times neurons decide whether the program over the network's own patterns is solved; nothing is silent."""
     rng = np.random.default_rng(2)
@@ -222,6 +224,7 @@ def test_own_patterns_with_free_terms_are_left_out_and_that_is_said():
     assert "own patterns" not in asked.to_text()
 
 
+@pytest.mark.long
 def test_a_neuron_on_a_data_point_needs_no_list():
     """Where patterns are not listed and a neuron is exactly zero at a row, all but its stationarity is told."""
     draw = np.random.default_rng(0)
@@ -245,6 +248,7 @@ def test_the_optimum_is_never_above_the_network_itself():
     assert "optimum      from 1 to 2 over" in told and found.objective == 2
 
 
+@pytest.mark.long
 def test_a_proof_is_kept_in_a_file_and_gone_on_with():
     """`state` is `--state`: what is in the file is not done again, and a file of the user is not replaced."""
     rng = np.random.default_rng(1)
@@ -395,6 +399,7 @@ def test_a_required_claim_is_decided_whatever_else_is_asked_for():
     assert [claim["claim"] for claim in found.json["claims"]] == ["fit", "p-unique"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options", [(), ("--model", "gated"), ("--l2", "1"), ("--patterns", "2"), ("--interval", "1,11/10")]
 )

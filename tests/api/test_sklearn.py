@@ -15,6 +15,8 @@ from relu_cert.errors import TooManyPatterns
 from relu_cert.sklearn import EXPECTED_FAILED_CHECKS, ReLUCertClassifier, ReLUCertRegressor
 from verify import check as verify_check
 
+pytestmark = pytest.mark.long
+
 LIMIT = 12_000  # enough for every check whose data can be enumerated at all
 KINDS = (ReLUCertRegressor, ReLUCertClassifier)
 ESTIMATORS = [kind(bias=False, max_patterns=LIMIT, seconds=None, verify=False) for kind in KINDS]

@@ -27,6 +27,8 @@ from benchmarks.paper.store import Store
 from relu_cert.errors import DataError, UsageError
 from relu_cert.network.objective import ConvexNeuron, fit
 
+pytestmark = pytest.mark.long
+
 
 def synthetic(n: int = 40, d: int = 3, seed: int = 0) -> Points:
     """Gaussian features; the class is a fold of the plane, with some noise."""

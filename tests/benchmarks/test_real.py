@@ -15,6 +15,8 @@ from benchmarks.methods import Neurons, sampled
 from relu_cert import examples
 from relu_cert.data import read_csv_bytes
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def irises() -> real.Proved:

@@ -8,6 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.long
+
 HOUSE = Path(__file__).parents[2]
 MODULE = '''
 from relu_cert.claims.claim import Answer, claim, proved

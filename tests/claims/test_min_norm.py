@@ -92,6 +92,7 @@ def test_a_longer_solution_is_rejected() -> None:
             check(dumps({**wrong, "end": wrong.pop("end")}).encode())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", ["box", "relu", "gated"])
 def test_no_mutant_of_the_fact_says_anything_else(case: str) -> None:
     """Whatever is changed in the fact, what is accepted holds the shortest weights within its radius."""

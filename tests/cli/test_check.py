@@ -10,6 +10,7 @@ import pytest
 from relu_cert import examples
 from relu_cert.claims import NAMES
 from tests.cli.run import run
+from tests.marks import long_where
 from verify import check as recheck
 
 
@@ -24,7 +25,7 @@ def csv(text: str, name: str = "data.csv") -> str:
     return name
 
 
-@pytest.mark.parametrize("name", examples.names())
+@pytest.mark.parametrize("name", long_where(examples.names(), "iris"))
 def test_every_example_is_proved_and_accepted(name):
     """Each bundled example gets a certificate that the checker accepts together with the raw file."""
     ran = run("check", "--example", name, "--json")

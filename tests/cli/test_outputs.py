@@ -174,6 +174,7 @@ def started(*arguments: str, **how) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
 @pytest.mark.parametrize("arguments", [("check", "d.csv"), ("check", "d.csv", "--json"), ("--help",)])
 def test_a_full_disk_is_a_sentence(arguments):
@@ -186,6 +187,7 @@ def test_a_full_disk_is_a_sentence(arguments):
     )
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
 def test_a_file_on_a_full_disk_is_a_sentence():
     """The option that names the place is named."""
@@ -196,6 +198,7 @@ def test_a_file_on_a_full_disk_is_a_sentence():
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", [("check", "d.csv"), ("--help",)])
 def test_a_closed_pipe_is_silent(arguments):
     """Where nobody reads, nothing is said and the exit code says why; where stdout is closed, the work is done."""

@@ -108,6 +108,7 @@ def test_mistakes_are_told(extra: list[str], said: str, capsys: pytest.CaptureFi
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_gaps_are_drawn_as_gaps(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from relu_cert.cover import build, setting
 from relu_cert.cover.evidence import Cover
 from relu_cert.leaders.evidence import Leaders
 from relu_cert.prove.facts import BallSet
+from tests.marks import long_where
 from verify import VerifyError, check
 
 Rows = list[list[int | str]]
@@ -112,7 +113,7 @@ def disagreement(case: NetworkCase) -> str:
     return clash(Pair("cover", case, replace(case, cover=True), position=True), listed, covered)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", long_where(CASES, "long entries"))
 def test_list_and_cover_agree(name: str) -> None:
     """On data that made trouble."""
     assert disagreement(case_of(name)) == ""
@@ -162,6 +163,7 @@ def test_cones_with_nearly_dependent_generators(name: str, monkeypatch: pytest.M
     assert cover.basis == basis
 
 
+@pytest.mark.long
 def test_stars_inside_stars_end_where_the_stack_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """Thin cones along the plane of a tie are split into stars again and again, which fills the stack faster than the
     depth grows: the walk is stuck in time, and what is proved otherwise agrees with the list."""

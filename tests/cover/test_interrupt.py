@@ -18,6 +18,8 @@ import verify
 from relu_cert import interrupt
 from relu_cert.interrupt import interrupted
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -22,6 +22,8 @@ from relu_cert.cover.ties import engine_ties
 from relu_cert.cover.train import largest
 from relu_cert.problem import unlisted_relu
 
+pytestmark = pytest.mark.long
+
 F = Fraction
 
 

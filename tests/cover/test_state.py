@@ -23,6 +23,8 @@ from relu_cert.errors import UsageError
 from relu_cert.problem import Problem, unlisted_relu
 from relu_cert.problem.loss import LOGISTIC
 
+pytestmark = pytest.mark.long
+
 F = Fraction
 LAM = F(2)
 ROOT = Path(__file__).parents[2]

@@ -31,6 +31,8 @@ from relu_cert.problem import Problem, relu, unlisted_relu
 from relu_cert.problem.loss import LOGISTIC, LOSSES, LossName
 from relu_cert.prove.facts import Facts
 
+pytestmark = pytest.mark.long
+
 F = Fraction
 EXACT = F(1, 10**30)
 

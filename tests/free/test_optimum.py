@@ -27,6 +27,8 @@ from relu_cert.prove.facts import BallSet, PieceMultipliers
 from relu_cert.rationals import column
 from tests.free.brute import best, spread, spread_of_some, unique_on_a_line
 
+pytestmark = pytest.mark.long
+
 COMBINATIONS = (
     ("output-bias",),
     ("skip",),

@@ -19,6 +19,7 @@ from tests.leaders.planted import LONG, Y_SMALL, Z_SMALL, checked, found, neuron
 ENTRY = st.integers(-4, 4)
 
 
+@pytest.mark.long
 @settings(derandomize=True, max_examples=30, deadline=None)
 @given(st.data())
 def test_the_bound_is_below_the_optimum(data: st.DataObject) -> None:
@@ -54,6 +55,7 @@ def test_the_bound_is_near_the_optimum_of_the_logistic_loss() -> None:
     assert float(result.value.upper - leaders.lower) <= 0.05 * float(result.value.upper)
 
 
+@pytest.mark.long
 def test_cells_help() -> None:
     """With time for cells the bound is better than with one cell for each sign."""
     rng = np.random.default_rng(3)
@@ -116,6 +118,7 @@ def test_wide_data_are_bounded_with_few_directions() -> None:
     assert checked(rows, y, "200", leaders)[1] == leaders.lower > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("grow", [True, False])
 def test_few_directions(grow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """30 rows and 8 columns, of which large ones say nothing of the targets, with three directions, or six: the

@@ -34,6 +34,7 @@ def begun(rows: list[list[int]], y: list[int], lam: str) -> tuple[Proof, find.Da
     return proof, data, upper
 
 
+@pytest.mark.long
 def test_triangles_close_part_of_the_gap() -> None:
     """On random data the bound with triangles is better by far than without, and the best evidence has them."""
     rows, y = problem(3, 20, 3)

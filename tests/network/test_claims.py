@@ -83,6 +83,7 @@ def networks(draw: st.DrawFn, d: int) -> TrainedNetwork:
     return TrainedNetwork(tuple(rows), tuple(draw(st.lists(halves, min_size=m, max_size=m))))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", DATA)
 def test_every_verdict_is_accepted(name: str) -> None:
     """Whatever the network: the checker accepts all verdicts, bounds enclose each other, words are of one line each."""

@@ -58,6 +58,7 @@ def test_the_cheaper_of_two_ways_is_taken() -> None:
         assert found.better
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", [prune, prune_best])
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(parts=st.lists(neurons, max_size=8))

@@ -108,6 +108,7 @@ def test_scaling_y_and_lambda_keeps_the_path() -> None:
     assert found.cover.complete
 
 
+@pytest.mark.long
 def test_not_unique_is_not_proved() -> None:
     """Antipodal points: at lambda = 5 four neurons tie and two networks are optimal; no interval around 5 is PROVED."""
     facts = facts_on(example("twins"), F(5), F(4), F(6))

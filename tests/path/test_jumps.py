@@ -15,6 +15,8 @@ from relu_cert.prove.facts import Facts
 from tests.path.cases import certificate_text, example, facts_on, verdicts
 from verify import VerifyError, check
 
+pytestmark = pytest.mark.long
+
 F = Fraction
 JUMPS = {  # the lambda of the jump, |alpha|^2 at it and beside it
     "conjecture": (F(25), F(1, 1250), F(1, 625)),

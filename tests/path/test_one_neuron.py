@@ -195,6 +195,7 @@ def test_jumps_between_two_branches_on_one_line_are_rejected() -> None:
     assert not of_points([-100, 1], [1, 10], {"branches": [DOWN, UP], "jumps": [AT]}).twins
 
 
+@pytest.mark.long
 def test_every_accepted_mutant_is_true() -> None:
     """A small change of the fact is rejected, or its interval still holds the jump."""
     fact = {"branches": [DOWN, UP], "jumps": [AT]}

@@ -31,6 +31,8 @@ from relu_cert.report.progress import Progress
 from relu_cert.work import follow
 from verify import VerifyError, check
 
+pytestmark = pytest.mark.long
+
 F = Fraction
 SIZES = {"plane": (14, 2, F(2, 5)), "space": (14, 3, F(2, 3))}
 

@@ -25,6 +25,8 @@ from properties.model import Answer, Property
 from properties.registry import load
 from properties.run import search
 
+pytestmark = pytest.mark.long
+
 AGREE = {
     "patterns": (PATTERNS, 60),
     "blocks": (BLOCKS, 60),

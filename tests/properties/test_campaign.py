@@ -20,6 +20,8 @@ from properties.model import HOLDS, Claim, Outcome, Property, Witness, fails
 from properties.version import CERTIFIER, code_version
 from relu_cert.errors import DataError, UsageError
 
+pytestmark = pytest.mark.long
+
 PLAN = Plan(claims=("lemma_pruning_paths_equiv", "prop_one_neuron"), examples=30, batch=10, seed=3)
 
 

@@ -9,6 +9,8 @@ from properties.model import Answer
 from properties.registry import all_claims, load, module_names
 from properties.run import run_claim, verify_witnesses
 
+pytestmark = pytest.mark.long
+
 EXAMPLES = 12
 
 HOLD = """

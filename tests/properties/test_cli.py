@@ -165,6 +165,7 @@ def test_the_module_runs_from_a_shell() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -194,6 +195,7 @@ def test_a_closed_pipe_ends_quietly(arguments: list[str], tmp_path: Path) -> Non
     assert "BrokenPipe" not in errors
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
 @pytest.mark.parametrize("both", [False, True], ids=["stdout", "stderr too"])
 @pytest.mark.parametrize(

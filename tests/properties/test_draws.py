@@ -97,6 +97,7 @@ DIRECT: dict[str, tuple[SearchStrategy[PlantedCGL], Test, int, int, int]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(DIRECT))
 def test_a_false_statement_about_problems_is_refuted_by_a_small_one(name: str) -> None:
     """Rows, blocks and constraints that are not needed are gone, and integers are small."""
@@ -118,6 +119,7 @@ NETWORKS: dict[str, tuple[SearchStrategy[PlantedReLU], Test, int, int]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(NETWORKS))
 def test_a_false_statement_about_networks_is_refuted_by_a_small_one(name: str) -> None:
     """Few rows, small integers."""
@@ -222,6 +224,7 @@ FAMILIES: dict[str, tuple[SearchStrategy[Any], dict[str, tuple[float, Test]], in
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(FAMILIES))
 def test_every_shape_occurs_often_enough(name: str) -> None:
     """A statement that fails on one of these shapes only would be found within a short campaign. (Half of the usual

@@ -51,7 +51,7 @@ quick = settings(max_examples=40, derandomize=True, deadline=None, database=None
         "exact.enclose",
         "exact.problem",
         "codec",
-        "strategies",
+        pytest.param("strategies", marks=pytest.mark.long),
         "strategies.numbers",
         "strategies.matrices",
     ],

@@ -14,6 +14,8 @@ from properties.hunt_networks import MODELS, build_gated, smaller
 from relu_cert.cli import main as relu_cert
 from verify.__main__ import main as verify
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("model", sorted(MODELS))
 def test_prey_is_refuted_by_check(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

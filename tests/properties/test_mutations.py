@@ -16,6 +16,8 @@ from tests.properties.controls import complaints, controls, equivalent, unnotice
 from tests.properties.forge import notices
 from tests.properties.mutants import Mutant, mutants
 
+pytestmark = pytest.mark.long
+
 TRIED = 10  # of each claim
 
 

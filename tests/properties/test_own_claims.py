@@ -17,6 +17,8 @@ from properties import cli, registry
 from properties.exact.problem import CGL
 from properties.strategies import Cube, Gates, PlantedCGL, PlantedElastic, PlantedLogistic, PlantedReLU, PlantedSampled
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 HOLDS = """
 from properties.model import Claim, Property, expect

@@ -28,6 +28,8 @@ from properties.strategies.variants import plant_elastic
 from relu_cert.claims import Result, Verdict
 from relu_cert.pipeline import Derivatives, IntervalChoice
 
+pytestmark = pytest.mark.long
+
 EXAMPLES = {"interval": 8, "carried_network": 8, "carried_interval": 8, "planted_path": 6, "planted_jump": 3}  # slow
 BOX = mat([[3, 0], [-3, 0], [0, 4], [0, -4]])
 

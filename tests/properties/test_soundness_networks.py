@@ -26,6 +26,8 @@ from relu_cert.claims import Verdict
 from relu_cert.network.objective import Interval
 from relu_cert.pipeline import IntervalChoice
 
+pytestmark = pytest.mark.long
+
 F = Fraction
 ONE = F(1)
 A = TypeVar("A", bound=Answer)

@@ -40,6 +40,8 @@ from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import Facts
 from verify import check
 
+pytestmark = pytest.mark.long
+
 GAP = Fraction(1, 10**9)
 LONG = 10 if settings().max_examples > 100 else 1
 NEW = ("optimal-set", "minimal", "connected")

@@ -13,7 +13,7 @@ from tests.report.browser import CHROMIUM, faults
 from tests.report.pages import example_outcome
 from tests.report.test_html_set import Y, Z
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")]
 LONG = ["temperature of the water", "σ", "the pressure, in units that nobody uses"]
 
 

@@ -112,6 +112,7 @@ def test_above_lambda_max_zero_is_the_solution() -> None:
     verify.check(found.certificate_text.encode(), raw)
 
 
+@pytest.mark.long
 def test_every_changed_certificate_is_rejected_or_true() -> None:
     """No number, index or claim of the certificate can be changed to something that is not true."""
     data, raw = random_data(3, 4, 2)

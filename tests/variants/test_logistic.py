@@ -165,6 +165,7 @@ def test_only_0_stands_for_minus_1() -> None:
             verify.check(json.dumps(content).encode(), raw)
 
 
+@pytest.mark.long
 def test_every_changed_certificate_is_rejected_or_true() -> None:
     """No number, index or claim of the certificate can be changed to something that is not true."""
     data, raw = random_data(7, 4, 2, labels=True)

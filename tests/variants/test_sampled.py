@@ -178,6 +178,7 @@ def test_options_that_do_not_go_together(options: list[str], message: str) -> No
     assert (ran.code, message in ran.err) == (64, True), ran.err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", ["relu", "gated"])
 def test_every_changed_certificate_is_rejected_or_true(model: str) -> None:
     """No number, index, pattern or claim of the certificate can be changed to something that is not true."""

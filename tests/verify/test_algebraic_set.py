@@ -214,6 +214,7 @@ STILL_TRUE = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["flat kink"])
 def test_every_mutant_is_rejected_or_still_true(name: str) -> None:
     """A changed fact is rejected, or says the same in another way; and then it proves the old verdicts only."""

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import verify
+from tests.marks import long_where
 from tests.verify.corpus.accepted_cases import ACCEPTED, accepted
 from tests.verify.corpus.rejected_cases import Wrong, wrong
 from tests.verify.oracle.truth import is_true
@@ -20,7 +21,7 @@ from verify.text import load
 CORPUS = {case.reason: case for case in wrong()}
 
 
-@pytest.mark.parametrize("name", ACCEPTED)
+@pytest.mark.parametrize("name", long_where(ACCEPTED, "cube"))
 def test_valid_certificates_are_accepted(name: str) -> None:
     """A valid certificate is accepted with its data, every claim with its verdict, and the oracle agrees."""
     case = accepted(name)
@@ -114,6 +115,7 @@ CHECKS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CHECKS)
 def test_every_check_is_needed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The checker with one check that lets everything pass gets some wrong certificate wrong."""

@@ -252,6 +252,7 @@ def is_true(name: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["relu", "gated"])
 def test_no_mutant_that_is_accepted_states_something_false(name: str) -> None:
     """Every small change of every field is rejected, or is other evidence for what is true."""

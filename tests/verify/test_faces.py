@@ -140,6 +140,7 @@ def still_true(place: str, name: str, before: dict[str, Any], after: dict[str, A
     return False
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["a multiplier 0", "no cone", "a multiplier 3"])
 def test_every_mutant_of_the_fields_is_rejected(name: str) -> None:
     """No small change of `faces` or `derivatives` survives, unless it is true by hand."""

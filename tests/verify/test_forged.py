@@ -20,6 +20,8 @@ from verify.network.weights import mergeable, merged, read_weights
 from verify.problem import Problem
 from verify.text import Node
 
+pytestmark = pytest.mark.long
+
 NETWORK = {"model": "relu", "objective": "1/2|Xw-y|^2 + lambda*sum|w_b|"}
 CSV = {"sha256": "0" * 64, "kind": "csv", "numbers": "decimal", "bias": False, "delimiter": ",", "header": False}
 

@@ -65,6 +65,7 @@ def certified(kind: str) -> dict[str, Any]:
     return tree
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "spread"),
     [

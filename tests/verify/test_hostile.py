@@ -150,6 +150,7 @@ def test_a_large_unit_matrix_is_declined() -> None:
         identity(2**12 + 1)
 
 
+@pytest.mark.long
 def test_many_independent_outputs_take_seconds() -> None:
     """400 columns: a characteristic polynomial of A'A took minutes, its time grew with the fourth power."""
     n = 400

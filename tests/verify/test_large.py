@@ -13,6 +13,8 @@ import pytest
 import verify
 from tests.verify.build.plain import OBJECTIVE, certificate, value_and_fit, words
 
+pytestmark = pytest.mark.long
+
 N = 200
 
 

@@ -94,6 +94,7 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
+@pytest.mark.long
 def test_every_mutant_is_rejected_or_still_valid() -> None:
     """Each number, sign, index and part changed, dropped, repeated: what survives still has (*), decided exactly."""
     total, wrong = survivors(record(), 5)
@@ -101,6 +102,7 @@ def test_every_mutant_is_rejected_or_still_valid() -> None:
     assert wrong == []
 
 
+@pytest.mark.long
 def test_every_mutant_of_triangles_is_rejected_or_still_valid() -> None:
     """The same for evidence with triangles."""
     total, wrong = survivors(tied(), 5)
@@ -160,6 +162,7 @@ def test_too_many_signs_are_declined(monkeypatch: pytest.MonkeyPatch) -> None:
         checked(Z_SMALL, Y_SMALL, LAMBDA, tied())
 
 
+@pytest.mark.long
 def test_mutants_at_the_edge_are_rejected() -> None:
     """Evidence without room to move (theta as large as its proof allows): larger theta, and less of what pays for it,
     is rejected."""

@@ -134,6 +134,7 @@ def test_without_the_mixture_nothing_is_proved() -> None:
         check(dumps(whole).encode())
 
 
+@pytest.mark.long
 def test_no_mutant_says_anything_else() -> None:
     """Whatever is changed in the fact, what is accepted says the same of the set."""
     whole = tree(found())

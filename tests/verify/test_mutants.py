@@ -13,6 +13,8 @@ from tests.verify.corpus.accepted_cases import ACCEPTED, accepted
 from tests.verify.mutate import mutants
 from tests.verify.oracle.truth import EXCEPTIONS, KEY_ORDER, is_true, still_valid
 
+pytestmark = pytest.mark.long
+
 # Cases whose every field is changed. Of the others only the first and the last entry of every array is.
 THOROUGH = (
     "xor, planted",

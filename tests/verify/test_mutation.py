@@ -24,6 +24,8 @@ from tests.verify.mutation import (
     table,
 )
 
+pytestmark = pytest.mark.long
+
 BY_HAND = [
     f"tests/verify/test_bounds_of_parts.py::{name}"
     for name in ("test_linear_bounds_by_hand", "test_near_points_by_hand", "test_a_neuron_that_correlates_too_little")

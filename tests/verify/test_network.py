@@ -159,6 +159,7 @@ SPELLED = (
 UNREAD = r"network\.file\.(origin|sha256)|network\.file"  # hashes that are compared with files only
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", THOROUGH)
 def test_every_mutant_is_rejected_or_true(name: str) -> None:
     """Whatever is changed in the fact: it is rejected, or every statement in it is still true for the oracle."""

@@ -68,6 +68,7 @@ def test_the_opposite_verdicts_are_rejected(name: str) -> None:
     assert accepted(in_order(with_verdicts(tree, p="UNDECIDED", convex="UNDECIDED")))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in optimal_sets.SETS if not name.endswith("R > 0")])
 def test_no_change_of_the_fact_turns_a_verdict_round(name: str) -> None:
     """Whatever is changed in `optimal_set`, what is false is not accepted as PROVED or REFUTED."""

@@ -136,6 +136,7 @@ def test_true_facts_are_accepted(name: str) -> None:
     assert [list(e) for e in found.edges] == listed.fact["edges"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 def test_every_mutant_is_rejected_or_says_the_same(name: str) -> None:
     """Whatever is changed, an accepted fact has the same vertices and edges (perhaps in another order), and its
@@ -224,6 +225,7 @@ def test_zeros_by_rows_of_the_lift() -> None:
     assert "1 of width 3, 4 of width 5; m* = 3, M* = 5" in line.proved
 
 
+@pytest.mark.long
 def test_mutants_of_a_degenerate_certificate_over_a_ball() -> None:
     """Whatever is changed in the fact of the whole certificate, the checker never says anything else of the widths."""
     tree = degenerate_gates()

@@ -27,6 +27,8 @@ from tests.verify.corpus.rejected_cases import changed
 from tests.verify.cover.plant import packed, planted, tree
 from tests.verify.score import CORPUS
 
+pytestmark = pytest.mark.long
+
 MEGABYTE = 10**6
 SECONDS, MEGABYTES = 2, 700
 Files = dict[str, bytes]

@@ -32,7 +32,7 @@ FOLDER = Path(__file__).parent / "rocq"
 ROCQ = Path(proved.__file__).parent / "rocq"
 MISSING = [tool for tool in ("coqc", "ocamlfind", "make") if shutil.which(tool) is None]
 CERTIFICATES = ("xor-cover", "xor-leaders", "plane-leaders", "tied-leaders", "blood-cover", "side-cover", "sides-cover")
-pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")]
 
 
 def make(*targets: str) -> subprocess.CompletedProcess[str]:

@@ -31,6 +31,8 @@ from verify.text import Node
 from verify.trusted import KINDS, closure, grounds, later, ways
 from verify.trusted import table as trusted_table
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(verify.__file__).parent
 LIST = {"patterns", "dual", "primal", "value"}
 COVER = {"cover", "primal", "value"}

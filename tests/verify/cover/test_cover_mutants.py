@@ -18,6 +18,8 @@ from tests.verify.cover.produced import PRODUCED, produced
 from tests.verify.mutate import Mutant
 from tests.verify.oracle.brute import Mat, Vec, dot, mat, vec
 
+pytestmark = pytest.mark.long
+
 FLIPPED = {"PROVED": "REFUTED", "REFUTED": "PROVED"}
 WHOLE = ("corner", "ray", "wedge")
 REFUTABLE = ("p-unique", "convex-unique", "e-equals-a", "licq", "strict-complementarity", "sensitivity")
