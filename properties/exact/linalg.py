@@ -202,11 +202,13 @@ def solve_square(columns: Sequence[Vector], b: Vector) -> Vector | None:
 
 def inverse(A: Matrix) -> Matrix | None:
     """A^-1, or None if A is singular."""
-    n = len(A)
-    reduced, pivots = rref([(*row, *unit(n, i)) for i, row in enumerate(A)])
-    if pivots != tuple(range(n)):
+    if not A:
+        return ()
+    try:
+        found = _to_flint(A).inv()
+    except ZeroDivisionError:
         return None
-    return tuple(row[n:] for row in reduced)
+    return tuple(tuple(_fraction(x) for x in row) for row in found.tolist())
 
 
 def regular_inverse(A: Matrix) -> Matrix:
@@ -245,14 +247,5 @@ def project_out(x: Vector, basis: Sequence[Vector]) -> Vector:
 
 
 def positive_definite(A: Matrix) -> bool:
-    """The symmetric matrix A is positive definite (exact elimination: all pivots are positive)."""
-    rows = [list(row) for row in A]
-    n = len(rows)
-    for k in range(n):
-        if rows[k][k] <= 0:
-            return False
-        for i in range(k + 1, n):
-            f = rows[i][k] / rows[k][k]
-            for j in range(k, n):
-                rows[i][j] -= f * rows[k][j]
-    return True
+    """The symmetric matrix A is positive definite (Sylvester: all leading minors are positive)."""
+    return all(_to_flint([row[:k] for row in A[:k]]).det() > 0 for k in range(1, len(A) + 1))
