@@ -205,9 +205,9 @@ def pruned(
     limits: Limits = NO_LIMITS,
 ) -> Pruning:
     """The way down from a trained network, or from the optimal one; with `every`, by the other strategies, too."""
-    data.require_single_rows("prune")
     value, constant = None, False
     if trained is not None:
+        _require_kernel(trained, data)
         start = convex_form(fold(trained, data.d, ones=data.source.bias, output_bias=output_bias))
         constant = bool(trained.b2)
     else:
@@ -215,9 +215,9 @@ def pruned(
         facts = find_facts(problem, LambdaChoice(value=lam), DEFAULT_GAP, stages, limits=limits)
         start, value = tuple(ConvexNeuron(neuron.sign, neuron.w) for neuron in facts.primal.neurons), facts.value
     with stages.stage("prune"):
-        free = prune_best(merge_on_data(start, data.Z).neurons, data.Z).neurons
+        free = prune_best(merge_on_data(start, data.Z).neurons, data.Z, data.bags).neurons
         ways = {
-            one: tuple(pruning_path(free, data.Z, data.y, lam, one, correct=correct, seed=seed))
+            one: tuple(pruning_path(free, data.Z, data.y, lam, one, correct=correct, seed=seed, bags=data.bags))
             for one in Strategy
             if every or one is strategy
         }

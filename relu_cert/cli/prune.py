@@ -30,6 +30,8 @@ def run(options: argparse.Namespace) -> int:
     lam = positive(options.lam, "--lambda") if options.lam is not None else (example.lam if example else None)
     if lam is None:
         raise UsageError("say with --lambda what the regularisation is.")
+    if options.out:
+        data.require_single_rows("--out")
     trained = None if options.network is None else read_network(options.network)
     if trained is None and (options.penalty != "paper" or options.output_bias != "refuse"):
         raise UsageError("--penalty and --output-bias are for a given network; say --network NET, too.")

@@ -23,6 +23,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from relu_cert.bags import EACH, Each
 from relu_cert.exact import Matrix, Vector
 from relu_cert.network.objective import ConvexNeuron
 
@@ -68,6 +69,7 @@ def pruning_path(
     *,
     correct: bool = True,
     seed: int = 0,
+    bags: Each = EACH,
 ) -> Iterator[PruningStep]:
     """The network itself, then one with a neuron less, and so on to the zero network.
 
@@ -80,41 +82,42 @@ def pruning_path(
     numbers = np.arange(len(neurons))
     rng = np.random.default_rng(seed)
     while True:
-        Q = np.maximum(data @ w.T, 0.0) * signs
+        Q = bags.pooled_floats(np.maximum(data @ w.T, 0.0)) * signs
         r = target - Q.sum(axis=1)
         loss = 0.5 * float(r @ r)
         value = loss + float(lam) * float(np.linalg.norm(w, axis=1).sum())
         yield PruningStep(tuple(int(i) for i in numbers), signs, w, value, loss)
         if not len(numbers):
             return
-        j = _choose(strategy, data, signs, w, Q, r, rng)
+        j = _choose(strategy, data, signs, w, Q, bags.spread_floats(r), rng)
         factors = _corrected(Q, j) if correct else _dropped(len(numbers), j)
         left = factors > 0.0
         numbers, signs, w = numbers[left], signs[left], (w * factors[:, None])[left]
 
 
 def _choose(
-    strategy: Strategy, Z: Floats, signs: Floats, w: Floats, Q: Floats, r: Floats, rng: np.random.Generator
+    strategy: Strategy, Z: Floats, signs: Floats, w: Floats, Q: Floats, t: Floats, rng: np.random.Generator
 ) -> int:
+    """The number of the next neuron; t are the weights of the rows."""
     match strategy:
         case Strategy.RESIDUAL:
             return int(np.argmin([_least_squares(Q, j)[1] for j in range(Q.shape[1])]))
         case Strategy.MAGNITUDE:
             return int(np.argmin(np.linalg.norm(w, axis=1)))
         case Strategy.GRADIENT:
-            return int(np.argmin(_gradient_scores(Z, signs, w, r)))
+            return int(np.argmin(_gradient_scores(Z, signs, w, t)))
         case Strategy.RANDOM:
             return int(rng.integers(len(w)))
 
 
-def _gradient_scores(Z: Floats, signs: Floats, w: Floats, r: Floats) -> Floats:
+def _gradient_scores(Z: Floats, signs: Floats, w: Floats, t: Floats) -> Floats:
     """|W1_j . G_j w2_j g_j| with balanced weights W1 = w / sqrt(|w|), w2 = xi sqrt(|w|)."""
     size = np.sqrt(np.linalg.norm(w, axis=1))
     first = w / np.where(size > 0.0, size, 1.0)[:, None]
     second = signs * size
     inner = Z @ first.T
-    G = -second[:, None] * ((inner > 0.0) * r[:, None]).T @ Z
-    g = -(np.maximum(inner, 0.0).T @ r)
+    G = -second[:, None] * ((inner > 0.0) * t[:, None]).T @ Z
+    g = -(np.maximum(inner, 0.0).T @ t)
     scores: Floats = np.linalg.norm(first * G, axis=1) * np.abs(second * g)
     return scores
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from relu_cert.bags import EACH
 from relu_cert.data.dataset import Dataset
 from relu_cert.errors import UsageError
 from relu_cert.network.approximate import PruningStep, Strategy
 from relu_cert.network.objective import ConvexNeuron, network_of
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.prove.facts import Value
+from relu_cert.report.filters import in_words_of
 from relu_cert.report.shown import Shown, picked
 from relu_cert.report.terminal import wrapped
 from relu_cert.report.text import count, percent_at_most
@@ -65,6 +67,9 @@ class Pruning(Shown):
     def headline(self) -> str:
         """What was found, in a sentence."""
         gone = len(self.start) - len(self.free)
+        if not gone and self.data.bags is not EACH:  # pooled outputs may agree though no two neurons are in one cone
+            words = f"None of the {self.started} of {self.whose} can be dropped with the others reweighted; exact."
+            return in_words_of(self.data.source, words)
         if not gone:
             return (
                 f"None of the {self.started} of {self.whose} can be merged with another, or dropped with the others "

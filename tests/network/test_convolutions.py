@@ -11,8 +11,12 @@ import pytest
 
 from relu_cert import certify, certify_network
 from relu_cert.claims import Verdict
+from relu_cert.data.arrays import dataset_from_arrays
 from relu_cert.errors import UsageError
+from relu_cert.network.approximate import Strategy
 from relu_cert.network.formats import read_network
+from relu_cert.report.progress import Progress
+from relu_cert.work import pruned
 
 F = Fraction
 
@@ -83,3 +87,16 @@ def test_filters_of_another_shape_are_refused(tmp_path: Path) -> None:
         certify_network(state(), X.reshape(6, -1)[:, :4], y, "1/2")
     np.savez(tmp_path / "net.npz", **state())
     assert read_network(tmp_path / "net.npz").kernel == (1, 2, 2)
+
+
+def test_pruning_ends_at_the_zero_network() -> None:
+    """Filters are pruned at the fit of the images: the first step is the best network, the last one has no filter."""
+    X, y = images()
+    best = certify(X, y, "1/2", conv="2x2", verify=False)
+    data, _ = dataset_from_arrays(X, y, conv="2x2")
+    with Progress(quiet=True) as stages:
+        found = pruned(data, F(1, 2), stages, strategy=Strategy.GRADIENT)
+    assert found.steps[0].objective == pytest.approx(float(best.value.upper))
+    assert found.steps[-1].width == 0
+    assert "merged" not in found.headline  # pooled outputs may agree though no two filters are in one cone
+    assert found.steps[-1].loss == pytest.approx(sum(t * t for t in y) / 2)

@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from relu_cert.bags import EACH
 from relu_cert.checker import recheck_command
 from relu_cert.exact import rational
 from relu_cert.network.approximate import PruningStep
@@ -135,7 +136,9 @@ def curve(found: Pruning, what: str) -> Element | None:
 
 
 def _networks(found: Pruning) -> tuple[Element | None, ...]:
-    """The function at a few widths, for one or two features."""
+    """The function at a few widths, for one or two features; none where data points are bags of rows."""
+    if found.data.bags is not EACH:
+        return ()
     chosen = _spaced([step for step in found.steps if step.width])
     planes = []
     for step in chosen:
