@@ -78,8 +78,8 @@ def test_the_whole_checker_does_not_grow() -> None:
 
 
 def test_the_producer_stays_in_its_bounds() -> None:
-    """At most 31,500 lines of code, with covers, leaders, free terms, bags, several outputs and formulas."""
-    assert sum(lines_of_code(path.read_text()) for path in (ROOT.parent / "relu_cert").rglob("*.py")) <= 31_500
+    """At most 32,500 lines of code, with covers, leaders, free terms, bags, several outputs and formulas."""
+    assert sum(lines_of_code(path.read_text()) for path in (ROOT.parent / "relu_cert").rglob("*.py")) <= 32_500
 
 
 def lines_of_code(text: str) -> int:
