@@ -13,13 +13,25 @@ PROVED PROVED
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-from relu_cert.asked import Number, decayed, in_python, lambda_choice, limits, path_ends, positive, request, variant
+from relu_cert.asked import (
+    Number,
+    decayed,
+    in_python,
+    lambda_choice,
+    limits,
+    path_ends,
+    positive,
+    request,
+    spoken,
+    variant,
+)
 from relu_cert.cover.limits import Limits
 from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number
 from relu_cert.data.dataset import Dataset
@@ -81,6 +93,25 @@ __all__ = [
 Groups = int | Sequence[Any]
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _in_python_words(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, whose refusals speak of its arguments and not of options."""
+
+    @wraps(function)
+    def told(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except (UsageError, DataError) as error:
+            error.args = (spoken(str(error)), *error.args[1:])
+            raise
+
+    return told
+
+
+@_in_python_words
 def certify(
     Z: Any,
     y: Any,
@@ -264,6 +295,7 @@ def certify_outputs(
         return _rechecked(CertifiedOutputs(report, raw), verify, stages)
 
 
+@_in_python_words
 def certify_group_lasso(
     X: Any,
     groups: Groups,
@@ -324,6 +356,7 @@ def certify_group_lasso(
         return _rechecked(CertifiedGroupLasso(report, given.raw), verify, stages)
 
 
+@_in_python_words
 def certify_solution(
     X: Any,
     groups: Groups,
@@ -370,6 +403,7 @@ def certify_solution(
         return _rechecked(certified_solution(given, size, coefficients, at, wanted, stages), verify, stages)
 
 
+@_in_python_words
 def certify_network(
     network: Any,
     Z: Any,
@@ -458,6 +492,7 @@ def certify_network(
         return _rechecked(CertifiedNetwork(report, raw), verify, stages)
 
 
+@_in_python_words
 def path(
     Z: Any,
     y: Any,
@@ -490,6 +525,7 @@ value of lambda or more; proved.'
         return _rechecked(CertifiedPath(report, raw), verify, stages)
 
 
+@_in_python_words
 def group_lasso_path(
     X: Any,
     groups: Groups,
@@ -525,6 +561,7 @@ def one_neuron(x: Any, y: Any, *, verify: bool = True, progress: bool = False) -
         return _rechecked(CertifiedOneNeuron(follow_one_neuron(data, stages), raw), verify, stages)
 
 
+@_in_python_words
 def prune(
     Z: Any,
     y: Any,
@@ -574,6 +611,7 @@ def prune(
         )
 
 
+@_in_python_words
 def explore(
     Z: Any,
     y: Any,

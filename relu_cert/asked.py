@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -35,6 +36,12 @@ def in_python(name: str) -> str:
 def as_option(name: str) -> str:
     """The option of a command."""
     return f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+
+
+def spoken(text: str) -> str:
+    """A message with options as one with the arguments of functions: --lambda-ratio R is `lambda_ratio`."""
+    options = {option: name for name, option in _OPTIONS.items()}
+    return re.sub(r"--([a-z][a-z0-9-]*)", lambda m: f"`{options.get(m[1], m[1].replace('-', '_'))}`", text)
 
 
 def positive(x: Number, what: str) -> Fraction:

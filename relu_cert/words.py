@@ -268,6 +268,15 @@ SOLUTION_CLAIMS: tuple[ClaimWord, ...] = (
 )
 
 WORDS: tuple[Word, ...] = (
+    Word(
+        "path",
+        "The optimal network as lambda changes, piece by piece; what is not proved of it is a gap. See continuous, "
+        "set-continuous, breakpoints and curve, and `path --help`.",
+    ),
+    Word(
+        "decayed",
+        "An output bias b with a penalty of its own, lambda/2 b^2: what PyTorch's weight_decay does to it.",
+    ),
     Word("A", "The neurons (groups) that are in use, that is, have a weight other than zero, in a given solution."),
     Word(
         "E",

@@ -43,7 +43,7 @@ def given_network(network: Any, layer: int = 1) -> TrainedNetwork:
         names = {2: ("W1", "w2"), 3: ("W1", "b1", "w2"), 4: ("W1", "b1", "w2", "b2")}[len(network)]
         found = dict(zip(names, map(_array, network), strict=True))
         return assemble("the network", Origin("arrays"), found["W1"], found["w2"], found.get("b1"), found.get("b2"))
-    raise DataError(f"a network cannot be read from a {type(network).__name__}; expected {TAKEN}.")
+    raise DataError(f"a network cannot be read from {type(network).__name__}; expected {TAKEN}.")
 
 
 def require_relu(module: Any) -> None:

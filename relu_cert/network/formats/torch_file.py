@@ -25,13 +25,13 @@ def read(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
     except (RuntimeError, EOFError, ValueError, KeyError, OSError):
         raise DataError(f"{name}: not a readable PyTorch file; {_ADVICE}.") from None
     if not isinstance(found, dict):
-        raise DataError(f"{name}: a {type(found).__name__}, not a state dict; {_ADVICE}.")
+        raise DataError(f"{name}: found {type(found).__name__}, not a state dict; {_ADVICE}.")
     arrays: dict[str, Array] = {}
     for key, tensor in opened(found).items():
         if str(key).endswith("num_batches_tracked"):
             continue
         if not isinstance(key, str) or not isinstance(tensor, torch.Tensor):
-            raise DataError(f"{name}: {shown(str(key))} is a {type(tensor).__name__}, not a tensor; {_ADVICE}.")
+            raise DataError(f"{name}: {shown(str(key))} is of type {type(tensor).__name__}, not a tensor; {_ADVICE}.")
         if not tensor.is_floating_point() or tensor.layout != torch.strided or tensor.is_quantized:
             raise DataError(f"{name}: {shown(key)} holds {tensor.dtype}; expected a dense tensor of floats.")
         arrays[key] = tensor.detach().to(torch.float64).numpy()  # exact: no float type of PyTorch is wider
