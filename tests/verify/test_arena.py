@@ -83,5 +83,6 @@ def test_another_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert main(["--corpus", str(tmp_path), *reads]) == 0
     for wrong in (["--corpus", str(tmp_path / "none"), *reads], ["--kinds", "no", *reads], []):
         assert main(wrong) == 64
-    assert "no corpus in" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "no corpus in" in said and said.count("a command, and kinds that the corpus has") == 3
     assert (CORPUS / "README.md").is_file()

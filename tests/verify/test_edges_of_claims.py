@@ -21,6 +21,7 @@ from verify.certificate import Report, read
 from verify.claims import way
 from verify.claims.network import (
     directions,
+    merged,
     missed,
     not_balanced,
     not_directions,
@@ -42,11 +43,13 @@ from verify.claims.neurons import (
 )
 from verify.claims.paths import continuous, jumps, min_norm_jumps, set_continuous, several_here, several_on_a_piece
 from verify.claims.polytope import connected, listed, minimal, shortest
-from verify.claims.single import answer, breakpoints, complete, curve, one_neuron
+from verify.claims.single import answer, breakpoints, complete, curve, one_fit, one_neuron
 from verify.claims.unique import bent, convex_unique, elastic, several, unique
 from verify.facts import (
     CURVE,
     DERIVATIVES,
+    DUAL,
+    FIT,
     GROUPS,
     JUMP,
     LAMBDA_MAX,
@@ -74,10 +77,12 @@ from verify.neurons import Neuron
 from verify.patterns import Patterns
 from verify.problem import Problem
 from verify.rules.curve import Curve
+from verify.rules.fit import Fit
 from verify.rules.jump import Jump
 from verify.rules.one_neuron import OneNeuron
 from verify.rules.path import Path
 from verify.rules.polytope import Polytope
+from verify.rules.value import Dual
 from verify.shortest import Shortest
 from verify.solutions import OptimalSet
 from verify.statement import statement
@@ -364,3 +369,29 @@ def test_files_that_were_compared(tmp_path: pathlib.Path, monkeypatch: pytest.Mo
         words = [word for name in given_ for word in (f"--{name}", str(tmp_path / name))]
         found = run(parser().parse_args([str(tmp_path / "certificate"), *words]))
         assert found["statement"]["said"] == ("data" in given_, "network" in given_)
+
+
+def test_what_cannot_be_merged_by_hand() -> None:
+    """PROVED without a pair and without free terms; with either it is rejected."""
+    problem, node = Problem("relu", F(1), mat([[1]]), vec(1)), Node("PROVED", None, "claim")
+    facts = {pair: Facts({NETWORK: SimpleNamespace(pair=pair)}) for pair in (None, (0, 1))}
+    assert merged(problem, facts[None], node).startswith("no two neurons of one sign lie in one cone")
+    with pytest.raises(Rejected, match="0 and 1"):
+        merged(problem, facts[0, 1], node)
+    with pytest.raises(Rejected, match="could make up for a neuron, found skip"):
+        merged(replace(problem, free=("skip",)), facts[None], node)
+
+
+def test_a_fit_by_hand() -> None:
+    """Logistic loss beside free terms: theta is 0 nowhere; without either of them it may be 0."""
+    problem, node = Problem("relu", F(1), mat([[1], [2]]), vec(1, -1)), Node("PROVED", None, "claim")
+    facts = {theta: Facts({FIT: Fit(F(0)), DUAL: Dual(vec(*theta))}) for theta in ((1, -1), (1, 0), (0, 0))}
+    logistic = replace(problem, logistic=True)
+    for one in (problem, replace(problem, free=("skip",)), logistic):
+        for known in facts.values():
+            assert ("probabilities" in one_fit(one, known, node)) is one.logistic
+    both = replace(logistic, free=("skip",))
+    assert "probabilities" in one_fit(both, facts[1, -1], node)
+    for theta in ((1, 0), (0, 0)):
+        with pytest.raises(Rejected, match="theta_k != 0 at every row"):
+            one_fit(both, facts[theta], node)

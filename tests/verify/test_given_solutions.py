@@ -102,6 +102,9 @@ def test_weights_and_constraints_are_those_of_the_plain_problem() -> None:
     tree["claims"] = [{"claim": "solution-optimal", "verdict": "PROVED"}]
     with pytest.raises(verify.Rejected, match="K'w <= 0 in group 0"):
         verdicts(tree)
+    tree["facts"]["solution"]["coefficients"] = "1/4"
+    with pytest.raises(verify.Rejected, match="K'w <= 0 in group 0"):
+        verdicts(tree)
     tree["facts"]["solution"]["coefficients"] = "0"
     assert verdicts(tree) == {"solution-optimal": "PROVED"}
 
@@ -167,6 +170,15 @@ def test_coefficients_are_read_again(raw: bytes, message: str) -> None:
             verdicts(tree, raw)
     else:
         assert verdicts(tree, raw)["solution-optimal"] == "REFUTED"
+
+
+def test_the_same_numbers_in_another_file_are_rejected() -> None:
+    """What is compared first is the hash; without a file there is none."""
+    tree = tree_of()
+    for stated in ("", sha256(b"2 2\n").hexdigest()):
+        tree["facts"]["solution"]["file"]["sha256"] = stated
+        with pytest.raises(verify.Rejected, match="the hash of the file given"):
+            verdicts(tree, b"2 2")
 
 
 def test_arrays_are_read_again() -> None:

@@ -389,6 +389,7 @@ def test_why_it_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(proved, "MOST_CLASSES", most)
         assert isinstance(text, CoverText) and (list(text.unique()) == []) is open_
         assert (text.obstacle((1, 0)) == "there are 1 directions of ties, more than 0") is open_
+        assert ("bends up" in text.obstacle((1, 0))) is not open_
     monkeypatch.undo()
     assert isinstance(text, CoverText) and "bends up" in text.obstacle((1, 0))
     assert text.obstacle(None).startswith("it does not accept that optimal neurons lie in the cones of the ties")
