@@ -20,6 +20,7 @@ from properties.symbolic.patterns import Pattern, activation_patterns, signs_of
 from properties.symbolic.program import Block, Program, gated_program, relu_program
 
 MOST_WORK = 10_000
+READ = {"model", "objective", "lambda", "Z", "y", "X", "groups", "K", "patterns", "delta", "free", "bags"}
 
 
 class UnreadableError(Exception):
@@ -217,6 +218,9 @@ def read_certificate(text: bytes) -> Certificate:
     missing = [key for key in ("input", "problem", "facts", "claims", "end") if key not in tree]
     if missing:
         raise UnreadableError(f"the certificate has no {missing[0]}")
+    other = sorted(set(tree["problem"]) - READ)
+    if other:
+        raise UnreadableError(f"the problem has {other[0]}, for which no definition is written here")
     return Certificate(tree)
 
 

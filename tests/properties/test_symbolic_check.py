@@ -209,3 +209,12 @@ def planted_twins() -> tuple[Any, Any]:
     """Z and y of the twins."""
     Z = tuple(tuple(map(Fraction, row)) for row in ([3, 0], [-3, 0], [0, 4], [0, -4]))
     return Z, tuple(map(Fraction, (10, 10, 17, 17)))
+
+
+def test_a_problem_that_is_not_known_is_declined(tmp_path: Path, twins: Certified) -> None:
+    """A key of the problem without a definition here is no contradiction: exit code 2."""
+    tree = json.loads(twins.certificate)
+    tree["problem"]["other"] = "1"
+    path = tmp_path / "a.cert.json"
+    path.write_text(json.dumps(tree))
+    assert main([str(path)]) == 2
