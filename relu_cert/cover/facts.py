@@ -33,6 +33,8 @@ from relu_cert.prove.value import facts_of, fit, primal, value
 from relu_cert.solve.threads import one_thread
 
 LEVEL = "a neuron that is zero at no row can be split into several of other free biases"
+MOST_BITS = 20_000  # of a pattern: the checker reads no longer ones
+LONG_PATTERNS = "patterns of so many rows are longer than what the checker reads"
 
 
 def prove_lambda_max(given: Setting, limits: Limits) -> LambdaMax:
@@ -108,6 +110,8 @@ def add_free_set(facts: Facts) -> Facts:
     """The facts with the optimal set of a network with free terms: their columns are a lift of the plain problem, with
     all of R as coefficients."""
     columns = outputs(facts.problem)
+    if facts.problem.n > MOST_BITS:
+        return replace(facts, optimal_set=Unknown(LONG_PATTERNS))
     if len(independent(columns)) < len(columns):
         return replace(facts, optimal_set=Unknown(DEPENDENT))
     try:
@@ -122,6 +126,8 @@ def add_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
     """The facts with the optimal set, after an exact finish."""
     if not found.cover.ties:  # nothing ties: lambda is above lambda_max, which was not proved
         return replace(facts, optimal_set=Unknown("no neuron ties"))
+    if facts.problem.n > MOST_BITS:
+        return replace(facts, optimal_set=Unknown(LONG_PATTERNS))
     reason, near = "", None
     for rows in _lifts(facts.problem, found.theta):
         try:
