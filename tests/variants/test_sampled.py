@@ -209,7 +209,7 @@ def test_a_certificate_over_some_patterns_cannot_say_more() -> None:
     [
         (
             ["--patterns", "1", "--max-patterns", "1"],
-            "network for 2 points with 1 feature, optimal over 1 activation pattern only",
+            "network for 2 points with 1 feature, trained to its global optimum over 1 activation pattern only",
         ),
         (["--l2", "1/2"], "δ = 1/2, trained to its global optimum"),
     ],

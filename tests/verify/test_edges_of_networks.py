@@ -85,7 +85,7 @@ def test_free_terms_by_hand() -> None:
         for skip in ("1 -1", "0 1"):
             with pytest.raises(Rejected, match="0 for the column of ones, which is no input"):
                 read_weights(without, fields(skip=skip))
-    biased = replace(PLANE, free=("biases",), biases=True)
+    biased = replace(PLANE, free=("biases",), biases=True, outputs=(vec(1, 1),))
     assert read_weights(biased, fields(b2="5")).objective == F(11**2 + 7**2, 2) + 1 + 9
 
 

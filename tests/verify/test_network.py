@@ -8,6 +8,7 @@ import json
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
@@ -34,6 +35,7 @@ from tests.verify.build.given_networks import (
 from tests.verify.build.given_networks import merged as merged_by_hand
 from tests.verify.mutate import mutants
 from tests.verify.oracle.brute import rank
+from tests.verify.test_edges_of_networks import PLANE, fields
 from verify.bounds import matrix
 from verify.claims import way
 from verify.facts import NETWORK, Facts
@@ -42,7 +44,7 @@ from verify.network.check import Network, check_network
 from verify.network.directions import apart
 from verify.network.optimum import Known, enclosure
 from verify.network.outputs import rank as rank_of_outputs
-from verify.network.weights import Neuron, balanced, merged
+from verify.network.weights import Neuron, balanced, merged, read_weights
 from verify.network.weights_set import WeightSet
 from verify.problem import Problem, read_problem
 from verify.rules import check_facts
@@ -454,10 +456,20 @@ def dependent_equations() -> None:
     WeightSet(system, 2, Fraction(1)).contains_near((half, half), Node(None))
 
 
+def skip_of_ones() -> None:
+    """A weight of the skip connection for the column of ones that was appended."""
+    appended = replace(PLANE, free=("skip",), outputs=(tuple(row[0] for row in PLANE.Z),))
+    read_weights(appended, fields(skip="1 -1"))
+
+
 def test_every_reject_path_of_networks_is_reached() -> None:
     """Each statement of the network files that rejects is the one that rejects some case of the corpus."""
     reached = set()
-    for attempt in (*(partial(verify.check, wrong_text(reason)) for reason in WRONG), dependent_equations):
+    for attempt in (
+        *(partial(verify.check, wrong_text(reason)) for reason in WRONG),
+        dependent_equations,
+        skip_of_ones,
+    ):
         with pytest.raises(verify.Rejected) as caught:
             attempt()
         reached |= {(str(entry.path), entry.lineno + 1) for entry in caught.traceback}

@@ -395,6 +395,16 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("a cover of nothing", {"facts.cover": {}}, r"facts\.cover: expected the key"),
     ("an optimal set of another problem", {"facts.optimal_set": {}}, "unknown key 'optimal_set'"),
 ]
+TWO = {"rho": "2", "roots": ["1", "1"]}
+DECAYED: list[tuple[str, str, dict[str, Any], str]] = [
+    ("xor, planted", "decayed and free", {"problem.decayed": TWO, "problem.free": ["skip"]}, "decayed, or free terms"),
+    ("xor, planted", "a decay without roots", {"problem.decayed": TWO | {"roots": []}}, "1 to 4 numbers > 0"),
+    ("xor, planted", "a root below zero", {"problem.decayed": TWO | {"roots": ["1", "-1"]}}, "1 to 4 numbers > 0"),
+    ("xor, planted", "five roots", {"problem.decayed": {"rho": "5", "roots": ["1"] * 5}}, "1 to 4 numbers > 0"),
+    ("xor, planted", "roots of another decay", {"problem.decayed": TWO | {"rho": "3"}}, "the squares of the roots, 2"),
+    ("xor, planted, gated", "a decayed bias of gates", {"problem.decayed": TWO}, "a decayed output bias with squares"),
+    ("xor, planted", "a decay that the facts do not have", {"problem.decayed": TWO}, "expected"),
+]
 ELSEWHERE: list[tuple[str, str, dict[str, Any], str]] = [
     ("xor, planted", "biases without ones", {"problem.free": ["biases"]}, "the last column of Z is ones"),
     (
@@ -403,4 +413,5 @@ ELSEWHERE: list[tuple[str, str, dict[str, Any], str]] = [
         {"problem.free": ["skip"]},
         "free terms with ReLU networks",
     ),
+    *DECAYED,
 ]
