@@ -21,17 +21,17 @@ class Covered(Optimum):
 
     @property
     def listed(self) -> bool:
-        """It does not."""
+        """It rests on no patterns."""
         return False
 
     def pieces(self, sign: str, xi: int) -> Iterator[tuple[Node, int, Numbers]]:
         """The v of the ties that attain the bound: t.(Zv)_+ = lambda |v| = lambda^2. A direction that attains it is one
         of them: strict leaves have none, on the others t.(Zu)_+ <= v.u, at a face strictly off its tips."""
-        problem, t = self.ball.problem, [xi * x for x in self.r]
+        problem, t = self.ball.problem, [xi * x for x in self.ball.problem.spread(self.r)]
         for tie in self.cover.ties:
             if tie.xi == xi and tie.squared == problem.lam**2:
                 v = [Fraction(x, tie.q) for x in tie.v]
-                positive = [max(x, self.zero) for x in self.through(problem.Z, v)]
+                positive = [max(x, self.zero) for x in self.through(problem.seen, v)]
                 if self.dot(positive, t) == problem.lam**2:
                     yield self.bounds, mask_of(k for k, x in enumerate(positive) if x), v
 
@@ -49,7 +49,8 @@ class CoveredInField(InField):
 
     def pieces(self, sign: str, xi: int) -> Iterator[tuple[Node, int, Numbers]]:
         """The v of the ties that are not out over the ball and attain the bound at r."""
-        problem, cover, t = self.ball.problem, self.cover, [xi * x for x in self.r]
+        problem, cover = self.ball.problem, self.cover
+        t = [xi * x for x in problem.spread(self.r)]
         moved = root_above(self.ball.zeta_squared * self.ball.R_squared)
         entries = self.own.record("shares")["shares"].array(len(cover.ties))
         self.own.require(moved < cover.slack[xi] * problem.lam, "a cover whose margin holds for the ball of residuals")
@@ -63,7 +64,7 @@ class CoveredInField(InField):
                 continue
             entry.require(not tie.face, "a neuron, with shares")
             v = self.bound(xi, number, entry, t)
-            positive = [max(x, self.zero) for x in self.through(problem.Z, v)]
+            positive = [max(x, self.zero) for x in self.through(problem.seen, v)]
             if reaches(self, v, entry) and self.dot(positive, t) == problem.lam**2:
                 yield entry, mask_of(k for k, x in enumerate(positive) if x), v
 
