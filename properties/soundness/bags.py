@@ -23,7 +23,7 @@ from properties.exact.problem import CGL, Block, dual_vectors
 from properties.exact.roots import rational_sqrt
 from properties.model import HOLDS, Outcome, fails
 from properties.soundness.case import Answer, ask, objection
-from properties.soundness.held import notes, truths, wrong
+from properties.soundness.held import RELATED, notes, truths, wrong
 from properties.strategies import rational_matrix, vector
 from relu_cert.data.dataset import Dataset, Source
 from relu_cert.data.read import read_csv_bytes
@@ -216,4 +216,4 @@ def check_bag_pair(pair: BagPair) -> Outcome:
     for claim, verdict in one.said.items():
         if {verdict, two.said.get(claim)} == {"PROVED", "REFUTED"}:
             return fails(f"{pair.how}: {claim} is PROVED and REFUTED")
-    return HOLDS
+    return replace(HOLDS, notes=notes(one.said, dict.fromkeys(one.said, RELATED), "bags"))

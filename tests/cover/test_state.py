@@ -134,8 +134,9 @@ sys.exit(main(sys.argv[2:]))
 def test_killed_half_way_and_gone_on_with(tmp_path: Path) -> None:
     """`check --state` is killed after some writes, three times; the same command then writes the certificate that it
     writes without all that."""
-    Z, y = data(170)
-    rows = [",".join(str(float(x)) for x in (*z, t)) for z, t in zip(Z, y, strict=True)]
+    problem = data(170)
+    pairs = zip(problem.relu.Z, problem.y, strict=True)
+    rows = [",".join(str(float(x)) for x in (*z, t)) for z, t in pairs]
     (tmp_path / "points.csv").write_text("\n".join(["a,b,c,y", *rows, ""]))
 
     def run(kill: int, name: str, *more: str) -> int:

@@ -584,7 +584,7 @@ def test_logistic_loss_without_a_list(free: tuple[str, ...], monkeypatch: pytest
     rows, y = labelled(2, 10, 2)
     bias = "biases" in free
     monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
-    found = certify(rows, y, "1/2", free=free, bias=bias, loss="logistic", gap="1e-9", seconds=20)
+    found = certify(rows, y, "1/2", free=free, bias=bias, loss="logistic", gap="1e-6", seconds=20)
     assert isinstance(found.facts.dual.multipliers, Cover)
     full = [[*row, 1] for row in rows] if bias else rows
     assert holds(found, best(full, y, 0.5, free, logistic=True, appended=bias), 1e-5)
@@ -635,5 +635,5 @@ def test_what_does_not_go_together() -> None:
     """Gated networks, some patterns and l2 have no free terms here."""
     rows, _ = drawn(9, 5, 1)
     for other in ({"model": "gated"}, {"patterns": 3}, {"l2": 1}):
-        with pytest.raises(UsageError, match="--free is for ReLU networks over all patterns"):
+        with pytest.raises(UsageError, match="`free` is for ReLU networks over all patterns"):
             certify(rows, [1, -1, 1, 1, -1], 1, free="skip", **other)  # type: ignore[arg-type]
