@@ -127,9 +127,12 @@ def test_a_given_intercept_costs_what_it_costs() -> None:
     assert (right["facts"]["solution"]["extra"], wrong["facts"]["solution"]["extra"]) == ("0", "1")
 
 
-def test_the_files_are_named_and_compared(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_files_are_named_and_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The certificate of `solution` has the hashes of the raw data and of the coefficients; another file, or the same
     numbers in another file, is rejected."""
+    monkeypatch.chdir(tmp_path)
     Path("d.csv").write_text("a,b,y\n1,0,3\n0,1,4\n")
     Path("w.txt").write_text("2, 2.5\n")
     assert run("solution", "w.txt", "d.csv", "--lambda", "1").code == 0
