@@ -25,11 +25,11 @@ os.execv(sys.executable, [sys.executable, "-m", "verify", *words])
 """
 
 
-def code(setting: str, *words: str) -> int:
-    """The exit code of the checker in a process that begins with this."""
-    place = Path(__file__).parents[2]
+def code(setting: str, *words: str, called: tuple[str, ...] = ("-m", "verify")) -> int:
+    """The exit code of the checker, or of what is `called`, in a process that begins with this."""
+    place, program = Path(__file__).parents[2], SETTINGS.replace('"-m", "verify"', repr(called)[1:-1].rstrip(","))
     return subprocess.run(
-        [sys.executable, "-c", SETTINGS, setting, *words], cwd=place, capture_output=True, check=False
+        [sys.executable, "-c", program, setting, *words], cwd=place, capture_output=True, check=False
     ).returncode
 
 
@@ -56,6 +56,8 @@ def test_a_lower_limit_of_time_is_kept() -> None:
 def test_few_descriptors_are_no_verdict(most: int) -> None:
     """Where no pipe, file or library can be opened the answer is an error, for a right and for a wrong certificate."""
     setting = f"resource.setrlimit(resource.RLIMIT_NOFILE, ({most}, {most}))"
+    if code(setting, called=("-c", "pass")):
+        pytest.skip("the interpreter itself does not start with so few")
     assert code(setting, RIGHT) in ((70,) if most < 6 else (0, 64, 70))
     assert code(setting, WRONG) in ((70,) if most < 6 else (1, 64, 70))
 
