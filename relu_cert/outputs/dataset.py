@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from relu_cert.bags import EACH, Each
 from relu_cert.data.arrays import exact_matrix
 from relu_cert.data.dataset import Numbers, Source
 from relu_cert.data.numbers import NumberError, is_value, parse_number
@@ -40,7 +41,8 @@ class OutputsSource(Source):
 
 @dataclass(frozen=True)
 class OutputsData:
-    """Z (n x d) and Y (n x C), exactly; `means` are what was taken from the columns of Y."""
+    """Z (N x d) and Y (n x C), exactly; `means` are what was taken from the columns of Y. A data point is a
+    bag of rows of Z."""
 
     Z: Matrix
     Y: Matrix
@@ -48,6 +50,7 @@ class OutputsData:
     outputs: tuple[str, ...]
     means: Vector
     source: OutputsSource
+    bags: Each = EACH
 
     @property
     def classes(self) -> list[int] | None:

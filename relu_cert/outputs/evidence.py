@@ -8,11 +8,12 @@ from typing import Annotated
 
 from relu_cert.cover.evidence import Packed, Row
 from relu_cert.exact import Vector
-from relu_cert.written import UNWRITTEN
+from relu_cert.written import OPTIONAL, UNWRITTEN
 
 PLAIN, SHARES, FINE, TIE = 200, 201, 202, 203
 WHOLE = {PLAIN: 1, SHARES: 255, FINE: 65535}
 OFFSET = 2**15
+Moves = tuple[tuple[int, Fraction], ...]
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,11 @@ class Tree:
 
 @dataclass(frozen=True)
 class Residual:
-    """Theta = tau floor(R 2^bits) / 2^bits, R the residual of the network."""
+    """Theta = tau (floor(R 2^bits) / 2^bits + moves), R the residual, its entries numbered row by row."""
 
     tau: Fraction
     bits: int
+    moves: Annotated[Moves, OPTIONAL] = ()
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The quadratic leaf in integers: what the engine proposes is decided here.
 
-    F(u) = Theta'(Zu)_+ = M0'u + sum_c W_c (p_c.u)_+
+    F(u) = T'(Zu)_+ = M0'u + sum_c W_c (p_c.u)_+
 
 over the lines p_c of the data. In units of 1 / unit all of it is integral.
 """
@@ -58,8 +58,10 @@ class Pull:
 
 
 def pull_of(lines: Lines, Theta: Matrix, squared: Fraction) -> Pull:
-    """F of a dual point (n x C), for lambda^2 = squared."""
-    T, q = scaled_rows(Theta)
+    """F of a dual point (n x C), for lambda^2 = squared; T = P'Theta where rows are in bags."""
+    whole, q = scaled_rows(Theta)
+    T = np.array(whole, dtype=object)
+    T = np.stack([lines.bags.shares(column) for column in T.T], axis=1).tolist()
     C = len(T[0])
     W = [[0] * C for _ in lines.rows]
     M0 = [[0] * C for _ in range(lines.D)]
@@ -72,7 +74,7 @@ def pull_of(lines: Lines, Theta: Matrix, squared: Fraction) -> Pull:
             for l, p in enumerate(lines.rows[c]):
                 for i, x in enumerate(t):
                     M0[l][i] += a * p * x
-    unit = lines.scale * q
+    unit = lines.scale * q * lines.bags.unit
     level = squared * unit * unit
     return Pull(lines, tuple(map(tuple, W)), tuple(map(tuple, M0)), unit, level.numerator // level.denominator)
 

@@ -18,7 +18,20 @@ from relu_cert.interrupt import interrupted
 from relu_cert.outputs.build import Unproved
 from relu_cert.outputs.dataset import OutputsData
 from relu_cert.outputs.evidence import Outputs, Residual
-from relu_cert.outputs.optimum import Neuron, Prover, Setting, norm, outputs_of, setting, top_direction
+from relu_cert.outputs.optimum import (
+    Neuron,
+    Primal,
+    Prover,
+    Setting,
+    best_coefficients,
+    left_by,
+    norm,
+    problem_of,
+    setting,
+    spread,
+    top_direction,
+)
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Attained, LambdaMax, Value
 from relu_cert.report.text import about, at_most, percent_at_most
 from relu_cert.solve.threads import one_thread
@@ -37,11 +50,16 @@ class OutputsFacts:
 
     lam: Fraction
     top: Fraction
-    neurons: tuple[Neuron, ...]
+    primal: Primal
     fit: Matrix
     source: Residual
     evidence: Outputs
     value: Value
+
+    @property
+    def neurons(self) -> tuple[Neuron, ...]:
+        """The neurons of the network."""
+        return self.primal.neurons
 
     @property
     def radius_squared(self) -> Fraction:
@@ -49,9 +67,14 @@ class OutputsFacts:
         return 2 * (self.value.upper - self.value.lower)
 
 
-def optimum_with_outputs(data: OutputsData, choice: Choice, gap: Fraction, limits: Limits, tell: Tell) -> OutputsFacts:
+def problem_with_outputs(data: OutputsData) -> Problem:
+    """The problem of a network with several outputs."""
+    return problem_of(data.Z, data.Y, data.bags)
+
+
+def optimum_with_outputs(problem: Problem, choice: Choice, gap: Fraction, limits: Limits, tell: Tell) -> OutputsFacts:
     """The facts about the optimum of a network with several outputs."""
-    given = setting(data.Z, data.Y)
+    given = setting(problem)
     if len(given.basis) > MOST_DIRECTIONS:
         raise UsageError(
             f"networks with several outputs are proved for data of rank at most {MOST_DIRECTIONS}; these have rank "
@@ -69,19 +92,20 @@ def optimum_with_outputs(data: OutputsData, choice: Choice, gap: Fraction, limit
             raise UsageError(
                 f"nothing could be proved: {why}; give more time with --seconds, or a larger lambda."
             ) from None
-    fit = outputs_of(data.Z, found.neurons, len(data.Y[0]))
+    fit = found.primal.fit(given)[: problem.points]
     value = Value(found.lower, found.upper, gap)
-    return OutputsFacts(lam, top, found.neurons, fit, found.source, found.evidence, value)
+    return OutputsFacts(lam, top, found.primal, fit, found.source, found.evidence, value)
 
 
 def reached(given: Setting) -> Fraction:
-    """|Y'(Zu)_+|^2 / |u|^2 at a rational u where it is about the largest: at most lambda_max^2."""
+    """|F(u)|^2 / |u|^2 of the zero network at a rational u where it is about the largest: at most lambda_max^2."""
     u = top_direction(given)
     if u is None:
         return Fraction(0)
     row = tuple(Fraction(round(float(x) / float(np.abs(u).max()) * 10**9)) for x in u)
     F = [Fraction(0)] * len(given.Y[0])
-    for z, y in zip(given.Z, given.Y, strict=True):
+    Theta = left_by(given.free, best_coefficients(given.free, given.Y), given.Y)
+    for z, y in zip(given.Z, spread(given.bags, Theta), strict=True):
         h = sum((a * b for a, b in zip(z, row, strict=True)), Fraction(0))
         if h > 0:
             F = [f + h * t for f, t in zip(F, y, strict=True)]

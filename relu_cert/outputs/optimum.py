@@ -12,16 +12,21 @@ from fractions import Fraction
 
 import numpy as np
 
+from relu_cert.bags import EACH, Each
 from relu_cert.cover.evidence import Row
 from relu_cert.cover.lines import Lines, frame_of, lines_of, row_space
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows, sqrt_upper
+from relu_cert.free.terms import coefficients, combined, orthogonal
+from relu_cert.free.terms import outputs as free_columns
+from relu_cert.free.train import orthonormal
 from relu_cert.outputs.ascent import Floats, maxima, starts
 from relu_cert.outputs.build import Unproved, build, sign_cones
 from relu_cert.outputs.engine import grown
-from relu_cert.outputs.evidence import Outputs, Residual, Tie
+from relu_cert.outputs.evidence import Moves, Outputs, Residual, Tie
 from relu_cert.outputs.exact import pull_of
 from relu_cert.outputs.sharpen import sharpen, ties_of
 from relu_cert.outputs.train import Net, Task, error, train, weighed
+from relu_cert.problem.problem import Network, Problem
 
 TAU_BITS, THETA_BITS = 100, 200  # of a sharp dual point: Theta = (1 - 2^-TAU_BITS) R, R to THETA_BITS
 MARGINS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
@@ -33,21 +38,38 @@ Neuron = tuple[Vector, Vector]
 
 @dataclass(frozen=True)
 class Setting:
-    """The data with their lines, and what takes them to floats: an orthonormal frame of the row space, a scale."""
+    """The problem with its lines and the columns that have free coefficients, and what takes it to floats: an
+    orthonormal frame of the row space, a scale, orthonormal columns that span the targets."""
 
-    Z: Matrix
-    Y: Matrix
+    problem: Problem
     lines: Lines
+    free: tuple[Vector, ...]
     basis: tuple[Row, ...]
     frame: Floats
     scale: float
     columns: Floats
 
+    @property
+    def Z(self) -> Matrix:
+        """The rows, N of them."""
+        return self.problem.relu.Z
+
+    @property
+    def Y(self) -> Matrix:
+        """The targets of the n data points, bags of rows: C each."""
+        return self.problem.Y
+
+    @property
+    def bags(self) -> Each:
+        """P: outputs are P (ZW')_+ V, and T = P'Theta are the weights of the rows."""
+        return self.problem.relu.bags
+
     def task(self, lam: Fraction) -> Task:
         """The problem in floats, with as many outputs as Y has rank."""
         Z = np.array([[float(x) for x in z] for z in self.Z]) @ self.frame.T / self.scale
-        Y = np.array([[float(x) for x in y] for y in self.Y]) @ self.columns
-        return Task(np.ascontiguousarray(Z), np.ascontiguousarray(Y), float(lam) / self.scale)
+        Q = basis_of(self.free)
+        Y = projected(Q, np.array([[float(x) for x in y] for y in self.Y])) @ self.columns
+        return Task(np.ascontiguousarray(Z), np.ascontiguousarray(Y), float(lam) / self.scale, self.bags, Q)
 
     def lifted(self, net: Net) -> Net:
         """A network of the task, for the data as they are."""
@@ -56,10 +78,30 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class Primal:
+    """A network: neurons, and for each free column the coefficients of all outputs."""
+
+    neurons: tuple[Neuron, ...]
+    free: Matrix = ()
+
+    def fit(self, given: Setting) -> Matrix:
+        """P sum_j (Zw_j)_+ v_j' + Bc, exactly."""
+        rows = outputs_of(given.Z, self.neurons, len(given.Y[0]))
+        fit = tuple(zip(*(given.bags.pooled(column) for column in zip(*rows, strict=True)), strict=True))
+        return left_by(given.free, tuple(tuple(-x for x in row) for row in self.free), fit)
+
+    def residual(self, given: Setting) -> Matrix:
+        """Y - fit"""
+        return tuple(
+            tuple(a - b for a, b in zip(*rows, strict=True)) for rows in zip(given.Y, self.fit(given), strict=True)
+        )
+
+
+@dataclass(frozen=True)
 class Found:
     """A network and a dual point, with the evidence for it."""
 
-    neurons: tuple[Neuron, ...]
+    primal: Primal
     source: Residual
     Theta: Matrix
     evidence: Outputs
@@ -67,26 +109,66 @@ class Found:
     upper: Fraction
 
 
-def setting(Z: Matrix, Y: Matrix) -> Setting:
-    """The data."""
-    lines = lines_of(Z)
+def problem_of(
+    Z: Matrix,
+    Y: Matrix,
+    bags: Each = EACH,
+    free: tuple[str, ...] = (),
+    appended: bool = False,
+    roots: Vector = (),
+) -> Problem:
+    """The problem of a network with several outputs; `roots`: Z and Y end with rows of zeros for a decayed bias."""
+    y = tuple(x for row in Y for x in row)
+    network = Network(Z, None, bags)
+    return Problem("relu", y, (), network, free=free, appended=appended, roots=roots, targets=len(Y[0]))
+
+
+def setting(problem: Problem) -> Setting:
+    """The problem, ready to be trained and proved."""
+    Z, free = problem.relu.Z, free_columns(problem)
+    lines = lines_of(Z, bags=problem.relu.bags)
     basis = row_space(lines) if lines.rows else ()
-    D = len(Z[0])
-    frame = frame_of(basis) if basis else np.zeros((0, D))
+    frame = frame_of(basis) if basis else np.zeros((0, len(Z[0])))
     rows = np.array([[float(x) for x in z] for z in Z]) @ frame.T
-    targets = np.array([[float(x) for x in y] for y in Y])
+    targets = projected(basis_of(free), np.array([[float(x) for x in y] for y in problem.Y]))
     _, s, axes = np.linalg.svd(targets, full_matrices=False)
     rank = max(int((s > 1e-10 * max(float(s[0]), 1e-300)).sum()), 1)
     scale = float(np.linalg.norm(rows, axis=1).mean()) if basis else 1.0
-    return Setting(Z, Y, lines, basis, frame, scale, np.ascontiguousarray(axes[:rank].T))
+    return Setting(problem, lines, free, basis, frame, scale, np.ascontiguousarray(axes[:rank].T))
+
+
+def basis_of(free: Sequence[Vector]) -> Floats | None:
+    """An orthonormal basis of the free columns."""
+    return orthonormal(np.array([[float(x) for x in column] for column in free]).T) if free else None
+
+
+def projected(Q: Floats | None, A: Floats) -> Floats:
+    """Without the part in the free columns."""
+    return A if Q is None else A - Q @ (Q.T @ A)
+
+
+def best_coefficients(free: Sequence[Vector], Y: Matrix) -> Matrix:
+    """The coefficients of least squares for every output: a row for each free column."""
+    return tuple(zip(*(coefficients(free, column) for column in zip(*Y, strict=True)), strict=True))
+
+
+def left_by(free: Sequence[Vector], c: Matrix, Y: Matrix) -> Matrix:
+    """Y - Bc"""
+    if not c:
+        return Y
+    columns = [combined(free, c_j, len(Y)) for c_j in zip(*c, strict=True)]
+    return tuple(
+        tuple(a - b for a, b in zip(*rows, strict=True)) for rows in zip(Y, zip(*columns, strict=True), strict=True)
+    )
 
 
 def top_direction(given: Setting) -> Floats | None:
-    """Where |Y'(Zu)_+| / |u| is about the largest; None where it is 0 everywhere."""
+    """Where |F(u)| / |u| of the zero network is about the largest; None where it is 0 everywhere."""
     task = given.task(Fraction(0))
     if not given.basis or not task.Y.any():
         return None
-    found, values = maxima(task.Z, task.Y, starts(task.Z, task.Y, np.random.default_rng(0), 300), 0.0)
+    T = task.spread(task.Y)
+    found, values = maxima(task.Z, T, starts(task.Z, T, np.random.default_rng(0), 300), 0.0)
     return found[0] @ given.frame if values[0] > 0 else None
 
 
@@ -111,16 +193,25 @@ def norm(neuron: Neuron) -> Fraction:
     return sqrt_upper(norm_squared(neuron[0]) * norm_squared(neuron[1]), NORM_BITS)
 
 
-def residual(given: Setting, neurons: Sequence[Neuron]) -> Matrix:
-    """Y - fit"""
-    fit = outputs_of(given.Z, neurons, len(given.Y[0]))
-    return tuple(tuple(a - b for a, b in zip(*rows, strict=True)) for rows in zip(given.Y, fit, strict=True))
+def rounded_residual(R: Matrix, bits: int, free: Sequence[Vector]) -> tuple[Matrix, Moves]:
+    """floor(R 2^bits) / 2^bits, and what must be added at some entries, numbered row by row, so that it is orthogonal
+    to the free columns."""
+    one = 1 << bits
+    low = tuple(tuple(Fraction(x.numerator * one // x.denominator, one) for x in row) for row in R)
+    C, moves = len(R[0]), []
+    for c, column in enumerate(zip(*low, strict=True)):
+        changed = orthogonal(free, column) if free else column
+        moves += [(C * k + c, b - a) for k, (a, b) in enumerate(zip(column, changed, strict=True)) if a != b]
+    return low, tuple(sorted(moves))
 
 
 def dual_point(R: Matrix, source: Residual) -> Matrix:
-    """Theta = tau floor(R 2^bits) / 2^bits."""
-    one = 1 << source.bits
-    return tuple(tuple(source.tau * Fraction(x.numerator * one // x.denominator, one) for x in row) for row in R)
+    """Theta = tau (floor(R 2^bits) / 2^bits + moves)."""
+    low, _ = rounded_residual(R, source.bits, ())
+    C, Theta = len(R[0]), [list(row) for row in low]
+    for k, m in source.moves:
+        Theta[k // C][k % C] += m
+    return tuple(tuple(source.tau * x for x in row) for row in Theta)
 
 
 @dataclass
@@ -135,7 +226,7 @@ class Prover:
         """Directions that would still help, found by a tree in floats; None within its limits is none."""
         task = self.given.task(self.lam)
         d, C = task.Z.shape[1], task.Y.shape[1]
-        T = (task.Y - net.fit(task.Z)) / task.lam
+        T = task.spread(task.residual(net)) / task.lam
         none = np.zeros((0, d)), np.zeros((0, len(T)))
         axes = tuple(tuple(int(x) for x in row) for row in 32 * np.eye(d, dtype=int))
         found = grown(
@@ -143,14 +234,23 @@ class Prover:
         )
         return found.violators
 
-    def found(self, neurons: Sequence[Neuron], R: Matrix, source: Residual, ties: tuple[Tie, ...]) -> Found:
+    def found(self, primal: Primal, R: Matrix, tau: Fraction, bits: int, ties: tuple[Tie, ...]) -> Found:
         """The proof of one dual point."""
+        source = Residual(tau, bits, rounded_residual(R, bits, self.given.free)[1])
         Theta = dual_point(R, source)
         pull = pull_of(self.given.lines, Theta, self.lam**2)
         evidence = build(pull, self.given.basis, ties, self.over)
-        upper = sum((norm_squared(row) for row in R), Fraction(0)) / 2 + self.lam * sum(map(norm, neurons), Fraction(0))
+        penalty = sum(map(norm, primal.neurons), Fraction(0))
+        upper = sum((norm_squared(row) for row in R), Fraction(0)) / 2 + self.lam * penalty
         lower = sum((dot(y, t) - norm_squared(t) / 2 for y, t in zip(self.given.Y, Theta, strict=True)), Fraction(0))
-        return Found(tuple(neurons), source, Theta, evidence, lower, upper)
+        return Found(primal, source, Theta, evidence, lower, upper)
+
+    def completed(self, neurons: tuple[Neuron, ...]) -> tuple[Primal, Matrix]:
+        """The neurons with the best coefficients of the free columns, and the residual."""
+        one, R = 1 << THETA_BITS, Primal(neurons).residual(self.given)
+        best = best_coefficients(self.given.free, R)
+        free = tuple(tuple(Fraction(round(x * one), one) for x in row) for row in best)
+        return Primal(neurons, free), left_by(self.given.free, free, R)
 
     def run(self) -> Found:
         """The best that can be proved; Unproved where nothing can."""
@@ -172,18 +272,18 @@ class Prover:
         """The proof of a network: sharp, or with a margin."""
         whole = self.given.lifted(net)
         given, lam = self.given, self.lam
-        sharp = sharpen(given.Z, given.Y, lam, given.lines, given.basis, whole) if len(net.W) else None
+        sharp = sharpen(given.problem, lam, given.lines, given.free, given.basis, whole) if len(net.W) else None
+        primal, R = self.completed(sharp.neurons if sharp is not None else rounded(whole))
+        T = spread(given.bags, R)
+        ties = ties_of(given.lines, given.basis, primal.neurons, T, lam, whole) if len(net.W) else ()
+        if "skip" in given.problem.free:  # then F(-u) = F(u)
+            ties += tuple(map(opposite, ties))
         if sharp is not None:
-            R = residual(given, sharp.neurons)
-            ties = ties_of(given.lines, given.basis, sharp.neurons, R, lam, whole)
             bits = min(TAU_BITS, sharp.bits - 20)
             try:
-                return self.found(sharp.neurons, R, Residual(1 - Fraction(1, 2**bits), THETA_BITS), ties)
+                return self.found(primal, R, 1 - Fraction(1, 2**bits), THETA_BITS, ties)
             except Unproved:
                 pass
-        neurons = sharp.neurons if sharp is not None else rounded(whole)
-        R = residual(given, neurons)
-        ties = ties_of(given.lines, given.basis, neurons, R, lam, whole) if neurons else ()
         far = error(given.task(lam), net)
         last = Unproved("no margin was tried")
         for margin in MARGINS:
@@ -191,10 +291,20 @@ class Prover:
                 continue
             try:
                 tau = 1 / (1 + Fraction(margin).limit_denominator(10**15))
-                return self.found(neurons, R, Residual(tau, COARSE_BITS), ties)
+                return self.found(primal, R, tau, COARSE_BITS, ties)
             except Unproved as why:
                 last = why
         raise last
+
+
+def opposite(tie: Tie) -> Tie:
+    """The tie at -u, where lines that are on at u are off."""
+    return Tie(tie.lines, tuple(1 - s for s in tie.shares), tuple(-x for x in tie.u))
+
+
+def spread(bags: Each, Theta: Matrix) -> Matrix:
+    """T = P'Theta"""
+    return tuple(zip(*map(bags.spread, zip(*Theta, strict=True)), strict=True))
 
 
 def rounded(net: Net) -> tuple[Neuron, ...]:

@@ -1,7 +1,8 @@
 """The network to many digits: Newton on its own equations, with the rows at which a neuron is zero held there.
 
 w_i = N_i x_i, N_i a basis of the u of the row space with z_k.u = 0 for these rows; all else enters through the exact
-matrices J_i'J_j and J_i'Y, J_i = D_i Z N_i. What comes out is a proposal of many digits; nothing rests on it.
+matrices J_i'J_j and J_i'Y, J_i = P D_i Z N_i without its part in the free columns. What comes out is a proposal of many
+digits; nothing rests on it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from relu_cert.cover.lines import Lines
 from relu_cert.exact import Matrix, Vector, scaled_rows
 from relu_cert.outputs.evidence import Tie
 from relu_cert.outputs.train import Net
+from relu_cert.problem.problem import Problem
+from relu_cert.rationals import first_independent
 
 BITS = 420  # of the working precision
 DIGITS = 220  # bits after the point that are kept
@@ -80,7 +83,9 @@ def real(rows: Sequence[Sequence[float]]) -> arb_mat:
     return arb_mat([[arb(float(x)) for x in row] for row in rows])
 
 
-def sharpen(Z: Matrix, Y: Matrix, lam: Fraction, lines: Lines, basis: Sequence[Row], net: Net) -> Sharp | None:
+def sharpen(
+    problem: Problem, lam: Fraction, lines: Lines, free: Sequence[Vector], basis: Sequence[Row], net: Net
+) -> Sharp | None:
     """The stationary network on the faces of the given one; None where Newton does not end there."""
     faces = faces_of(lines, basis, net)
     if any(not any(x for x in face.entries()) for face in faces.bases):
@@ -88,7 +93,7 @@ def sharpen(Z: Matrix, Y: Matrix, lam: Fraction, lines: Lines, basis: Sequence[R
     before = ctx.prec
     ctx.prec = BITS
     try:
-        return _newton(products_of(Z, Y, lam, lines, faces), net)
+        return _newton(products_of(problem, lam, lines, free, faces), net)
     except ZeroDivisionError:
         return None
     finally:
@@ -125,10 +130,10 @@ class Products:
         return arb_mat([[self.b[a, c] for c in range(self.b.ncols())] for a in range(*self.ends[i : i + 2])])
 
 
-def products_of(Z: Matrix, Y: Matrix, lam: Fraction, lines: Lines, faces: Faces) -> Products:
+def products_of(problem: Problem, lam: Fraction, lines: Lines, free: Sequence[Vector], faces: Faces) -> Products:
     """The products of the data on these faces."""
-    N, q = scaled_rows(Z)
-    rows = fmpz_mat(N)
+    N, q = scaled_rows(problem.relu.Z)
+    rows, bags = fmpz_mat(N), problem.relu.bags
     spans = [face.transpose() for face in faces.bases]
     parts: list[fmpz_mat] = []
     for span, on, zero in zip(spans, faces.on, faces.zero, strict=True):
@@ -139,10 +144,17 @@ def products_of(Z: Matrix, Y: Matrix, lam: Fraction, lines: Lines, faces: Faces)
         ]
         product = (rows * span).tolist()
         parts.append(fmpz_mat([row if keep else [0] * span.ncols() for row, keep in zip(product, active, strict=True)]))
-    J = fmpz_mat([[x for row in group for x in row] for group in zip(*(part.tolist() for part in parts), strict=True)])
-    T, p = scaled_rows(Y)
-    K = arb_mat(J.transpose() * J) * number(Fraction(1, q * q))
-    b = arb_mat(J.transpose() * fmpz_mat(T)) * number(Fraction(1, q * p))
+    seen = [[int(x) for row in group for x in row] for group in zip(*(part.tolist() for part in parts), strict=True)]
+    J = fmpz_mat(bags.sums(np.array(seen, dtype=object)).tolist())
+    T, p = scaled_rows(problem.Y)
+    unit, targets = number(Fraction(1, q * bags.unit)), fmpz_mat(T)
+    K = arb_mat(J.transpose() * J) * unit * unit
+    b = arb_mat(J.transpose() * targets) * unit * number(Fraction(1, p))
+    if independent := first_independent(free):  # (I - B (B'B)^-1 B') in the place of I
+        B = fmpz_mat(scaled_rows([free[j] for j in independent])[0])
+        G, H = arb_mat(B * J) * unit, arb_mat(B * targets) * number(Fraction(1, p))
+        weights = arb_mat(B * B.transpose())
+        K, b = K - G.transpose() * weights.solve(G), b - G.transpose() * weights.solve(H)
     return Products(spans, K, b, [arb_mat(span.transpose() * span) for span in spans], number(lam))
 
 
@@ -221,24 +233,21 @@ def rational(y: arb) -> Fraction:
 
 
 def ties_of(
-    lines: Lines, basis: Sequence[Row], neurons: Sequence[tuple[Vector, Vector]], Theta: Matrix, lam: Fraction, net: Net
+    lines: Lines, basis: Sequence[Row], neurons: Sequence[tuple[Vector, Vector]], T: Matrix, lam: Fraction, net: Net
 ) -> tuple[Tie, ...]:
-    """For each neuron the shares with which L(s) v = lambda u on its face."""
+    """For each neuron the shares with which L(s) v = lambda u on its face; T = P'Theta are the weights of the rows."""
     faces = faces_of(lines, basis, net)
     before = ctx.prec
     ctx.prec = BITS
     try:
         return tuple(
-            _tie(lines, zero, on, w, v, Theta, lam)
-            for zero, on, (w, v) in zip(faces.zero, faces.on, neurons, strict=True)
+            _tie(lines, zero, on, w, v, T, lam) for zero, on, (w, v) in zip(faces.zero, faces.on, neurons, strict=True)
         )
     finally:
         ctx.prec = before
 
 
-def _tie(
-    lines: Lines, zero: Sequence[int], on: Sequence[int], w: Vector, v: Vector, Theta: Matrix, lam: Fraction
-) -> Tie:
+def _tie(lines: Lines, zero: Sequence[int], on: Sequence[int], w: Vector, v: Vector, T: Matrix, lam: Fraction) -> Tie:
     """A p_c (W_c.v) s_c = lambda |v| u - (the rest of L) v."""
     direction = np.array([float(x) for x in w])
     u = tuple((direction / np.linalg.norm(direction)).tolist())
@@ -248,7 +257,7 @@ def _tie(
     chosen = {*on}
     slopes = [Fraction(0)] * len(zero)
     rest = [Fraction(0)] * lines.D
-    for c, a, t in zip(lines.line, lines.multiple, Theta, strict=True):
+    for c, a, t in zip(lines.line, lines.multiple, T, strict=True):
         if c < 0:
             continue
         pulled = Fraction(a, lines.scale) * sum((x * y for x, y in zip(t, v, strict=True)), Fraction(0))

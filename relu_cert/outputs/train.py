@@ -1,8 +1,8 @@
-"""Training of networks with several outputs in floats: min 1/2 |(Z W')_+ V - Y|^2 + lambda sum |w_j||v_j|.
+"""Training of networks with several outputs in floats: min 1/2 |P (Z W')_+ V - Y|^2 + lambda sum |w_j||v_j|.
 
-Neurons come in where |F(u)| exceeds lambda, F(u) = Theta'(Zu)_+ with the residual Theta; a group lasso weighs fixed
-directions; Newton moves all of them at once, smoothed less and less; at the end the rows on which a neuron is zero
-are held there. Nothing here is trusted.
+Neurons come in where |F(u)| exceeds lambda, F(u) = T'(Zu)_+, T = P'Theta with the residual Theta; a group lasso weighs
+fixed directions; Newton moves all of them at once, smoothed less and less; at the end the rows on which a neuron is
+zero are held there. Nothing here is trusted.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from relu_cert.bags import EACH, Each
 from relu_cert.outputs.ascent import Floats, maxima, sizes, starts, unit
 from relu_cert.outputs.jit import compile_
 
@@ -29,11 +30,35 @@ Oracle = Callable[["Net"], Floats]  # violators; none: there are none
 
 @dataclass(frozen=True)
 class Task:
-    """The problem in floats."""
+    """The problem in floats. Rows of Z are in `bags`; Q is an orthonormal basis of the columns with free coefficients,
+    which are projected away: Y is orthogonal to them, and so is what `pooled` makes of the outputs of rows."""
 
     Z: Floats
     Y: Floats
     lam: float
+    bags: Each = EACH
+    Q: Floats | None = None
+
+    def pooled(self, A: Floats) -> Floats:
+        """P A, P the bags and the projection: from columns of numbers of rows to columns of numbers of data points."""
+        return self.projected(self.bags.pooled_floats(A))
+
+    def spread(self, Theta: Floats) -> Floats:
+        """T = P'Theta: from data points to rows. F(u) = T'(Zu)_+."""
+        return np.ascontiguousarray(self.bags.spread_floats(self.projected(Theta)))
+
+    def projected(self, A: Floats) -> Floats:
+        """Without the part in the free columns."""
+        return A if self.Q is None else A - self.Q @ (self.Q.T @ A)
+
+    def outputs(self, U: Floats) -> Floats:
+        """P (ZU')_+, a column for each direction."""
+        return self.pooled(np.maximum(self.Z @ U.T, 0))
+
+    def residual(self, net: Net) -> Floats:
+        """Theta = Y - fit"""
+        found: Floats = self.Y - self.outputs(net.W) @ net.V
+        return found
 
 
 @dataclass(frozen=True)
@@ -42,11 +67,6 @@ class Net:
 
     W: Floats
     V: Floats
-
-    def fit(self, Z: Floats) -> Floats:
-        """The outputs."""
-        found: Floats = np.maximum(Z @ self.W.T, 0) @ self.V
-        return found
 
     @property
     def weights(self) -> Floats:
@@ -61,7 +81,7 @@ class Net:
 
 def objective(task: Task, net: Net) -> float:
     """The objective."""
-    E = net.fit(task.Z) - task.Y
+    E = task.residual(net)
     return float(0.5 * (E * E).sum() + task.lam * net.weights.sum())
 
 
@@ -180,7 +200,7 @@ def weighed(task: Task, net: Net, more: Floats) -> Net:
     size = np.linalg.norm(net.W, axis=1)[:, None]
     U = np.vstack([net.W / size, more])
     X = np.vstack([net.V * size, np.zeros((len(more), task.Y.shape[1]))])
-    S = np.maximum(task.Z @ U.T, 0)
+    S = task.outputs(U)
     seen = (S * S).sum(axis=0) > 1e-14
     S, U, X = S[:, seen], U[seen], X[seen]
     return balanced(U, lasso(S.T @ S, S.T @ task.Y, task.lam, X)) if seen.any() else net
@@ -196,7 +216,7 @@ def newton(task: Task, net: Net, mu: float, steps: int, tol: float = 1e-15) -> N
     def at(W: Floats, V: Floats) -> tuple[Floats, Floats, Floats, Floats, float]:
         A = Z @ W.T
         R = np.sqrt(A * A + mu * mu)
-        S = 0.5 * (A + R)
+        S = task.pooled(0.5 * (A + R))
         E = S @ V - Y
         return A, R, S, E, float(0.5 * (E * E).sum() + 0.5 * lam * ((W * W).sum() + (V * V).sum()))
 
@@ -205,8 +225,8 @@ def newton(task: Task, net: Net, mu: float, steps: int, tol: float = 1e-15) -> N
         A, R, S, E, f = now
         m = len(W)
         slope = 0.5 * (1 + A / R)
-        bend = (E @ V.T) * (0.5 * mu * mu / R**3)
-        J = (slope[:, :, None] * Z[:, None, :]).reshape(len(Z), m * d)
+        bend = (task.spread(E) @ V.T) * (0.5 * mu * mu / R**3)
+        J = task.pooled((slope[:, :, None] * Z[:, None, :]).reshape(len(Z), m * d))
         X = (J.T @ E).reshape(m, d, C)
         g = np.concatenate([(np.einsum("jac,jc->ja", X, V) + lam * W).ravel(), (S.T @ E + lam * V).ravel()])
         md = m * d
@@ -267,7 +287,7 @@ def polished(task: Task, net: Net, width: float, steps: int = 50) -> Net | None:
         if not basis.shape[1]:
             return None
         bases.append(basis)
-        moved.append((Z @ basis) * ((Z @ w > 0) & ~tight)[:, None])
+        moved.append(task.pooled((Z @ basis) * ((Z @ w > 0) & ~tight)[:, None]))
     x, V = [b.T @ w for b, w in zip(bases, net.W, strict=True)], net.V.copy()
     m = len(x)
     ends = np.cumsum([0, *(len(o) + C for o in x)])
@@ -304,7 +324,7 @@ def polished(task: Task, net: Net, width: float, steps: int = 50) -> Net | None:
 
 def error(task: Task, net: Net, others: Floats | None = None) -> float:
     """How far the neurons are from ties, |F(u)| = lambda and v along F(u); and how much others exceed it."""
-    T = task.Y - net.fit(task.Z)
+    T = task.spread(task.residual(net))
     U = unit(net.W)
     F = np.maximum(U @ task.Z.T, 0) @ T
     far = np.abs(F / task.lam - net.V / np.linalg.norm(net.V, axis=1)[:, None]).max(initial=0.0)
@@ -337,7 +357,7 @@ def train(
     net, bank = begin or Net(np.zeros((0, d)), np.zeros((0, task.Y.shape[1]))), np.zeros((0, d))
     scale = float(np.linalg.norm(task.Z, axis=1).mean())
     for _ in range(MOST_ROUNDS):
-        T = task.Y - net.fit(task.Z)
+        T = task.spread(task.residual(net))
         found, values = maxima(task.Z, T, np.vstack([starts(task.Z, T, rng, 60), net.W, bank]), 0.9 * task.lam)
         far = max(float(values.max(initial=0.0)) / task.lam - 1, 0.0)
         own = error(task, net)

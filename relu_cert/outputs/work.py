@@ -8,7 +8,7 @@ from relu_cert.cover.limits import Limits
 from relu_cert.errors import UsageError
 from relu_cert.interrupt import interruptible
 from relu_cert.outputs.dataset import OutputsData
-from relu_cert.outputs.facts import optimum_with_outputs, verdicts
+from relu_cert.outputs.facts import optimum_with_outputs, problem_with_outputs, verdicts
 from relu_cert.outputs.report import OutputsReport
 from relu_cert.pipeline import Request, Stages
 
@@ -19,7 +19,7 @@ def checked_outputs(
     """The report about the optimum of a network with several outputs."""
     if request.interval is not None:
         raise UsageError("the path (--interval, continuous) is for networks with one output.")
-    verdicts_of = request.claims, request.named
+    verdicts_of, problem = (request.claims, request.named), problem_with_outputs(data)
     with stages.stage("prove"), interruptible():
-        facts = optimum_with_outputs(data, request.choice.resolve, request.gap, limits, stages.tell)
+        facts = optimum_with_outputs(problem, request.choice.resolve, request.gap, limits, stages.tell)
     return OutputsReport(data.source, None, verdicts(facts, *verdicts_of), target, data, facts)

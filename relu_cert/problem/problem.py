@@ -222,6 +222,7 @@ class Problem:
     `free`: the terms of a ReLU network that are not penalised (relu_cert.free.terms). `appended`: the last column of Z
     is the ones of a bias, no input, and a skip connection has no weight for it. `roots`: the output bias is decayed,
     and the last rows are zeros for it (relu_cert.free.decay).
+    `targets`: the number of outputs of a ReLU network; where there are several, y is Y (n x targets), row by row.
     """
 
     model: Model
@@ -235,6 +236,7 @@ class Problem:
     free: tuple[str, ...] = ()
     appended: bool = False
     roots: Vector = ()
+    targets: int = 1
 
     @property
     def relu(self) -> Network:
@@ -280,7 +282,13 @@ class Problem:
     @property
     def n(self) -> int:
         """The number of rows of the program."""
-        return len(self.y)
+        return len(self.y) // self.targets
+
+    @cached_property
+    def Y(self) -> Matrix:
+        """The targets, a row for each data point."""
+        C = self.targets
+        return tuple(self.y[C * k : C * (k + 1)] for k in range(self.n))
 
     @property
     def points(self) -> int:

@@ -13,7 +13,7 @@ import relu_cert
 from relu_cert import DataError, UsageError, certify, certify_outputs
 from relu_cert.outputs.dataset import outputs_of_bytes, several
 from relu_cert.outputs.facts import reached
-from relu_cert.outputs.optimum import Prover, setting
+from relu_cert.outputs.optimum import Prover, problem_of, setting
 from tests.cli.run import run
 from tests.outputs.data import drawn, ratio
 
@@ -41,7 +41,7 @@ def test_a_planted_optimum_of_three_outputs() -> None:
 def test_random_data_are_proved(n: int, d: int, C: int, part: float) -> None:
     """A gap far below 1e-9, and a certificate that the checker accepts."""
     Z, Y = drawn(n, n, d, C)
-    found = certify_outputs(Z, Y, ratio(setting(Z, Y), part))
+    found = certify_outputs(Z, Y, ratio(setting(problem_of(Z, Y)), part))
     assert found.value.relative_gap < GAP
     assert [str(result.verdict) for result in found.results] == ["PROVED", "PROVED"]
 
@@ -50,7 +50,7 @@ def test_rotated_outputs_have_the_same_optimum() -> None:
     """Y R with a rational rotation R: p* is the same, and so is the fit, rotated."""
     Z, Y = drawn(1, 12, 2, 2)
     turned = tuple((Fraction(3, 5) * a - Fraction(4, 5) * b, Fraction(4, 5) * a + Fraction(3, 5) * b) for a, b in Y)
-    lam = ratio(setting(Z, Y), 0.3)
+    lam = ratio(setting(problem_of(Z, Y)), 0.3)
     one, other = (certify_outputs(Z, y, lam) for y in (Y, turned))
     assert max(one.value.lower, other.value.lower) <= min(one.value.upper, other.value.upper)
 
@@ -58,7 +58,7 @@ def test_rotated_outputs_have_the_same_optimum() -> None:
 def test_a_target_of_rank_one_is_the_problem_with_one_output() -> None:
     """Y = y (3/5, 4/5): the same p* and the same lambda_max as for y alone, which another engine proves."""
     Z, Y = drawn(2, 10, 2, 1)
-    lam = ratio(setting(Z, Y), 0.3)
+    lam = ratio(setting(problem_of(Z, Y)), 0.3)
     scalar = certify(Z, [y for (y,) in Y], lam)
     found = certify_outputs(Z, [[y * Fraction(3, 5), y * Fraction(4, 5)] for (y,) in Y], lam)
     assert max(scalar.value.lower, found.value.lower) <= min(scalar.value.upper, found.value.upper)
@@ -68,7 +68,7 @@ def test_a_target_of_rank_one_is_the_problem_with_one_output() -> None:
 def test_the_bounds_hold_for_networks_that_others_find() -> None:
     """No network of random directions with the best outputs, and none nearby, is below the proved bound."""
     Z, Y = drawn(4, 12, 3, 2)
-    lam = ratio(setting(Z, Y), 0.2)
+    lam = ratio(setting(problem_of(Z, Y)), 0.2)
     found = certify_outputs(Z, Y, lam)
     A, B = (np.array(M, dtype=float) for M in (Z, Y))
     rng = np.random.default_rng(0)
@@ -85,7 +85,7 @@ def test_the_bounds_hold_for_networks_that_others_find() -> None:
 def test_a_large_lambda_has_the_zero_network() -> None:
     """Above lambda_max no neuron is left, and the value is 1/2 |Y|^2."""
     Z, Y = drawn(6, 8, 2, 2)
-    found = certify_outputs(Z, Y, ratio(setting(Z, Y), 1.1))
+    found = certify_outputs(Z, Y, ratio(setting(problem_of(Z, Y)), 1.1))
     assert found.network.width == 0
     assert found.value.upper == sum((x * x for row in Y for x in row), Fraction(0)) / 2
     assert found.value.relative_gap < GAP
@@ -94,7 +94,7 @@ def test_a_large_lambda_has_the_zero_network() -> None:
 def test_lambda_max_is_not_exceeded_by_what_is_reached() -> None:
     """|Y'(Zu)_+| / |u| at random u is at most what the search found, up to rounding."""
     Z, Y = drawn(8, 15, 3, 2)
-    top = float(reached(setting(Z, Y))) ** 0.5
+    top = float(reached(setting(problem_of(Z, Y)))) ** 0.5
     A, B = (np.array(M, dtype=float) for M in (Z, Y))
     U = np.random.default_rng(0).standard_normal((2000, 3))
     values = np.linalg.norm(np.maximum(U @ A.T, 0) @ B, axis=1) / np.linalg.norm(U, axis=1)
@@ -186,7 +186,7 @@ def test_labels_are_in_order() -> None:
 def test_the_prover_is_sharp_where_ties_are_simple() -> None:
     """Thirty digits on random data, by leaves that know the neurons."""
     Z, Y = drawn(9, 15, 3, 2)
-    given = setting(Z, Y)
+    given = setting(problem_of(Z, Y))
     found = Prover(given, ratio(given, 0.3), lambda: False).run()
     assert (found.upper - found.lower) / found.upper < Fraction(1, 10**28)
     assert found.evidence.ties
