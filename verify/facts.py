@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 if TYPE_CHECKING:  # for the reader of types alone: to know the name of a fact is not to load what proves it
     from verify.cover.check import Cover
     from verify.network.check import Network
+    from verify.outputs.check import Proof
     from verify.patterns import Patterns
     from verify.rules.curve import Curve
     from verify.rules.derivatives import Derivatives
@@ -41,6 +42,7 @@ PRIMAL: Fact[Primal] = Fact("primal")
 DUAL: Fact[Dual] = Fact("dual")
 MULTIPLIERS: Fact[Node] = Fact("dual with multipliers")  # those that prove the point of `dual` feasible, block by block
 COVER: Fact[Cover] = Fact("cover")  # that which proves the point of `dual` feasible without a list of patterns
+FORMS: Fact[Proof] = Fact("cover of several outputs")
 VALUE: Fact[Value] = Fact("value")
 FIT: Fact[Fit] = Fact("fit")
 SET: Fact[OptimalSet] = Fact("optimal_set, exact_set or algebraic_set")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -58,8 +58,43 @@ def values_of(lines: Lines, theta: Vector, targets: int) -> Values:
     return Values(lines, W, M0, lines.scale * q)
 
 
-def check_outputs(problem: Problem, theta: Vector, squared: Fraction, node: Node) -> int:
-    """The number of leaves; rejected unless |Theta'(Zu)_+|^2 <= squared |u|^2 for all u."""
+@dataclass(frozen=True)
+class Form:
+    """Of a leaf: 2 whole^2 |unit F(u)|^2 <= 2 whole^2 level |u|^2 - c'Qc for u = sum c_i g_i, c >= 0; and N, if any."""
+
+    cone: list[Row]
+    gram: list[list[int]]
+    whole: int
+    Q: list[list[int]]
+    N: tuple[list[int], int] | None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A tree whose leaves hold. They are worked out again where they are asked for: there can be many."""
+
+    values: Values
+    basis: list[Row]
+    ties: list[Tie]
+    level: int
+    node: Node
+
+    def forms(self) -> Iterator[Form]:
+        """Of all leaves."""
+        streams = Streams(self.node)
+        vertices, leaves = walk(streams, sign_cones(self.basis), len(self.basis), len(self.ties))
+        if not vertices:  # no rows but zeros
+            for _ in leaves:
+                self.node.require(streams.entries(0) is None, "no N without generators")
+        else:
+            heights = len(vertices) * (len(self.values.lines.rows) + 1)
+            bounded(heights, MOST_HEIGHTS, "heights of lines", self.node.place)
+            yield from forms(self.values, self.level, (vertices, leaves), self.ties, streams)
+        streams.end()
+
+
+def check_outputs(problem: Problem, theta: Vector, squared: Fraction, node: Node) -> Proof:
+    """The proof; rejected unless |Theta'(Zu)_+|^2 <= squared |u|^2 for all u."""
     fields = node.record("basis", "ties", "tree")
     lines = lines_of(problem)
     basis = [tuple(row.integers(problem.d)) for row in fields["basis"].array()]
@@ -68,11 +103,17 @@ def check_outputs(problem: Problem, theta: Vector, squared: Fraction, node: Node
         raise fields["basis"].reject("independent vectors that span the rows")
     ties = [read_tie(entry, len(lines.rows)) for entry in fields["ties"].array()]
     fields["ties"].require(len(ties) <= MOST_TIES, f"at most {MOST_TIES}", str(len(ties)))
-    streams = Streams(fields["tree"])
-    vertices, leaves = walk(streams, sign_cones(basis), len(basis), len(ties))
-    check_leaves(values_of(lines, theta, problem.targets), squared, (vertices, leaves), ties, streams)
-    streams.end()
-    return len(leaves)
+    values = values_of(lines, theta, problem.targets)
+    proof = Proof(values, basis, ties, int(squared * values.unit**2), fields["tree"])  # rounded down
+    for number, leaf in enumerate(proof.forms()):
+        bad = f"no at leaf {number}"
+        proof.node.require(copositive(leaf.Q, leaf), "lambda^2 GG' - B = N + a definite matrix at every leaf", bad)
+    return proof
+
+
+def copositive(Q: list[list[int]], leaf: Form) -> bool:
+    """Whether c'Qc >= 0 for c >= 0: by its entries, or because Q - N is definite, N that of the leaf."""
+    return nonnegative(Q) if leaf.N is None else definite(less(Q, leaf.N, leaf.cone))
 
 
 def read_tie(node: Node, lines: int) -> Tie:
@@ -85,32 +126,23 @@ def read_tie(node: Node, lines: int) -> Tie:
     return Tie(dict(zip(rows, parts, strict=True)), whole)
 
 
-def check_leaves(
-    values: Values, squared: Fraction, tree: tuple[list[Row], list[Leaf]], ties: Sequence[Tie], streams: Streams
-) -> None:
-    """Reject unless every leaf holds."""
-    (vertices, leaves), node = tree, streams.node
-    if not vertices:  # no rows but zeros
-        for _ in leaves:
-            node.require(streams.entries(0) is None, "no N without generators")
-        return
-    bounded(len(vertices) * (len(values.lines.rows) + 1), MOST_HEIGHTS, "heights of lines", node.place)
-    level = int(squared * values.unit**2)  # rounded down
+def forms(
+    values: Values, level: int, tree: tuple[list[Row], list[Leaf]], ties: Sequence[Tie], streams: Streams
+) -> Iterator[Form]:
+    """Of these leaves, in their order."""
+    vertices, leaves = tree
     at = Heights.of(values, vertices)
     lengths = [length_above(w) for w in values.W]
     d = len(leaves[0].cone)
-    for number, leaf in enumerate(leaves):
-        gram = [
-            [sum(a * b for a, b in zip(vertices[i], vertices[j], strict=True)) for j in leaf.cone] for i in leaf.cone
-        ]
+    for leaf in leaves:
+        cone = [vertices[i] for i in leaf.cone]
+        gram = [[sum(a * b for a, b in zip(g, h, strict=True)) for h in cone] for g in cone]
         crossing, shares, whole = at.shares(leaf, vertices, ties, streams)
         weights = [values.W[c] for c in crossing]
         heights = [[at.heights[g][c] for g in leaf.cone] for c in crossing]
         lines = Crossing(weights, [lengths[c] for c in crossing], heights, shares, whole)
         Q = form(level, gram, [at.values[g] for g in leaf.cone], lines)
-        N = streams.entries(d * (d - 1) // 2)
-        good = nonnegative(Q) if N is None else definite(less(Q, N, [vertices[g] for g in leaf.cone]))
-        node.require(good, "lambda^2 GG' - B = N + a definite matrix at every leaf", f"no at leaf {number}")
+        yield Form(cone, gram, whole, Q, streams.entries(d * (d - 1) // 2))
 
 
 def less(Q: list[list[int]], N: tuple[list[int], int], cone: Sequence[Row]) -> list[list[int]]:

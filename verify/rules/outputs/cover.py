@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.facts import DUAL, Facts, proved
+from verify.facts import DUAL, FORMS, Facts
 from verify.outputs.check import check_outputs
 from verify.problem import Problem
 from verify.rules import Rule, everywhere
@@ -15,8 +15,7 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless the cover proves Theta dual feasible."""
     fields = node.record("theta", "proof")
     theta = read_theta(problem, facts, fields["theta"])
-    check_outputs(problem, theta, problem.lam**2, fields["proof"])
-    return proved(DUAL, Dual(theta))
+    return Facts({DUAL: Dual(theta), FORMS: check_outputs(problem, theta, problem.lam**2, fields["proof"])})
 
 
-RULE = Rule((DUAL,), check, applies=everywhere)
+RULE = Rule((DUAL, FORMS), check, applies=everywhere)
