@@ -83,6 +83,14 @@ class Each:
         """P'r in floats."""
         return r
 
+    def pooled_sparse(self, A: Any) -> Any:
+        """P A in floats, for a sparse matrix."""
+        return A
+
+    def between(self, diagonal: Floats) -> Floats:
+        """P diag P' in floats."""
+        return np.diag(diagonal)
+
     def moved_squared(self, a: Mapping[int, Fraction]) -> Fraction:
         """|P a|^2 for the vector with these entries: what sum_k a_k t_k changes by with theta at most, squared."""
         return sum((x * x for x in a.values()), _ZERO)
@@ -216,6 +224,14 @@ class Bags(Each):
     def spread_floats(self, r: Floats) -> Floats:
         """P'r in floats."""
         return np.asarray(self.transposed @ r)
+
+    def pooled_sparse(self, A: Any) -> Any:
+        """P A in floats, for a sparse matrix."""
+        return (self.matrix @ A).tocsr()
+
+    def between(self, diagonal: Floats) -> Floats:
+        """P diag P' in floats."""
+        return np.asarray((self.matrix.multiply(diagonal[None]) @ self.transposed).todense())
 
     @cached_property
     def _columns(self) -> dict[int, list[tuple[int, Fraction]]]:

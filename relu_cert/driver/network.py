@@ -19,7 +19,6 @@ from functools import partial
 
 import numpy as np
 
-from relu_cert.bags import EACH
 from relu_cert.clock import Until
 from relu_cert.cover.build import Exhausted
 from relu_cert.cover.complement import Neurons
@@ -54,7 +53,6 @@ GOOD = Fraction(1, 10**3)  # a relative gap of a cover that the leaders are not 
 TRAINING = 0.35  # of the time, at most, for a network with many features
 DIGITS = 10**6
 BIASES = "with free biases and so many features a list of patterns proves the optimal value and the fit only"
-IN_BAGS = "the leaders do not know of bags, and no cover ended in time"
 NO_BOUND = "no bound was found in the time that there is"
 LIMIT = "the limit of time or nodes was reached"
 LambdaChooser = Callable[[LambdaMax], Fraction]
@@ -215,8 +213,6 @@ def by_leaders(question: Question, neurons: Neurons | None) -> Attempt:
     from relu_cert.leaders.find import Neuron, find_leaders
 
     problem, until = question.problem, question.until
-    if problem.relu.bags is not EACH:
-        return Attempt(None, IN_BAGS, neurons)
     if neurons is None:
         late = until.within(TRAINING * until.left)
         neurons = _trained(question, late, thorough=True)
@@ -230,6 +226,7 @@ def by_leaders(question: Question, neurons: Neurons | None) -> Attempt:
         logistic=problem.loss is LOGISTIC,
         outputs=question.columns,
         biases="biases" in problem.free,
+        bags=problem.relu.bags,
         good=SURELY * float(question.gap) if question.gap > FINEST else COARSE,
         tell=lambda one: question.tell(Moment("leaders", many, bound=float(one.lower))),
     )

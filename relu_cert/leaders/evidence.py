@@ -10,6 +10,7 @@ from relu_cert.exact import Vector
 from relu_cert.written import OPTIONAL, UNWRITTEN, Integer, Integers, Key
 
 MOST_ROWS = 3000  # different ones: the relaxation has matrices of rows x rows, and where there are more, no neighbours
+MOST_IN_BAGS = 6000  # the same with bags: what is solved for is as many as bags
 Rows = tuple[int, ...]
 
 

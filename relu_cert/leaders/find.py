@@ -16,13 +16,14 @@ from time import thread_time
 
 import numpy as np
 
+from relu_cert.bags import EACH, Each
 from relu_cert.clock import until
 from relu_cert.exact import Vector
 from relu_cert.interrupt import interrupted
 from relu_cert.leaders.bound import bound, free_weight
 from relu_cert.leaders.cells import Cell, Floats, inherited, make_cell
 from relu_cert.leaders.centres import Centres, cells_of, finer
-from relu_cert.leaders.evidence import MOST_ROWS, Leaders
+from relu_cert.leaders.evidence import MOST_IN_BAGS, MOST_ROWS, Leaders
 from relu_cert.leaders.interior import Proof, Rounds, descend, nothing
 from relu_cert.leaders.lift import lift, telling
 from relu_cert.leaders.loss import Loss, merge
@@ -69,9 +70,8 @@ class Data:
 
     @property
     def fit(self) -> Floats:
-        """The network's outputs at the distinct rows, less the free terms."""
-        outputs: Floats = np.maximum(self.rows @ self.W.T, 0) @ self.signs
-        return outputs
+        """The network's outputs at the distinct rows, or of the bags, less the free terms."""
+        return self.loss.bags.pooled_floats(np.maximum(self.rows @ self.W.T, 0) @ self.signs)
 
 
 @np.errstate(divide="ignore", invalid="ignore")  # where steps have come to their end slacks are 0; rounding decides
@@ -85,21 +85,23 @@ def find_leaders(
     logistic: bool = False,
     outputs: Sequence[Vector] = (),
     biases: bool = False,
+    bags: Each = EACH,
     good: float = 1e-3,
     cells: int = MOST_CELLS,
     tell: Callable[[Leaders], None] | None = None,
 ) -> Leaders | None:
     """The best evidence found in about this time, or as soon as the gap to the network is below `good`.
 
-    `outputs` are the outputs of free terms, one number for each row (an output bias: ones; a skip connection: the
-    columns of Z); theta is orthogonal to them. With free `biases` (ones are among the outputs then) the last column of
-    Z is ones, and |u| does not see its weight. At most so many `cells` for each sign. `tell` hears of every better one.
+    `outputs` are the outputs of free terms, one number for each row, or bag (an output bias: ones; a skip connection:
+    the columns of Z); theta is orthogonal to them. With free `biases` (ones are among the outputs then) the last
+    column of Z is ones, and |u| does not see its weight. At most so many `cells` for each sign. `tell` hears of every
+    better one.
     """
     with one_thread():
-        data = prepare(Z, y, lam, neurons, logistic, outputs, biases)
+        data = prepare(Z, y, lam, neurons, logistic, outputs, biases, bags)
         upper, theta = _network(data)
         best: Leaders | None = None
-        if len(data.rows) > MOST_ROWS:
+        if len(data.rows) > (MOST_ROWS if bags is EACH else MOST_IN_BAGS):
             return _at_once(data, theta)
         plan = Rounds(upper, until(seconds), until(LATEST * seconds), (1 - SURELY * good) * upper)
         for proof, centres in _stages(data, theta, plan, cells):
@@ -118,7 +120,7 @@ def _at_once(data: Data, theta: Floats) -> Leaders | None:
     if not data.norm.all() and len(data.rows) > MOST_APART:
         return None
     whole = Centres((), ())
-    cells = [make_cell(data.rows, theta, xi, 0, data.norm) for xi in (1, -1)]
+    cells = [make_cell(data.rows, data.loss.bags.spread_floats(theta), xi, 0, data.norm) for xi in (1, -1)]
     return evidence(data.exact, data.loss, plain(cells, data, theta), whole)
 
 
@@ -130,17 +132,19 @@ def prepare(
     logistic: bool = False,
     outputs: Sequence[Vector] = (),
     biases: bool = False,
+    bags: Each = EACH,
 ) -> Data:
-    """The data in floats; rows that are equal are one."""
+    """The data in floats; rows that are equal are one (with bags they all differ, and the loss is that of the bags)."""
     classes, firsts = merge(Z)
+    points = firsts if bags is EACH else np.arange(len(y))
     d = len(Z[0])
     rows = np.array([[float(x) for x in Z[k]] for k in firsts])
     W = np.array([[float(x) for x in neuron.w] for neuron in neurons]).reshape(len(neurons), d)
-    free = np.array([[float(column[k]) for column in outputs] for k in firsts]).reshape(len(firsts), len(outputs))
+    free = np.array([[float(column[k]) for column in outputs] for k in points]).reshape(len(points), len(outputs))
     norm = (*(1,) * (d - 1), 0 if biases else 1)
     return Data(
         rows=rows,
-        loss=Loss(classes, np.array([float(t) for t in y]), logistic),
+        loss=Loss(classes if bags is EACH else points, np.array([float(t) for t in y]), logistic, bags),
         lam=float(lam),
         exact=exact_data(Z, y, lam, firsts, norm, tuple(tuple(column) for column in outputs)),
         W=W,
@@ -164,9 +168,9 @@ def _network(data: Data) -> tuple[float, Floats]:
 
 def plain(cells: Sequence[Cell], data: Data, theta: Floats) -> Proof:
     """The network's theta, scaled until the bound without any neighbours holds: little, and at once."""
-    without = zip(cells, nothing(cells).multipliers, strict=True)
-    by = [replace(one, c=free_weight(_own(cell, theta))) for cell, one in without]
-    most = max(bound(cell, theta, one) for cell, one in zip(cells, by, strict=True))
+    without, t = zip(cells, nothing(cells, data.loss).multipliers, strict=True), data.loss.bags.spread_floats(theta)
+    by = [replace(one, c=free_weight(_own(cell, t))) for cell, one in without]
+    most = max(bound(cell, t, one) for cell, one in zip(cells, by, strict=True))
     s, value = data.loss.best_scale(theta, data.lam / most if most > 0 else 1.0)
     return Proof(s * theta, tuple(cells), tuple(one.scaled(s) for one in by), value)
 
@@ -183,10 +187,10 @@ def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Sta
     """Proofs of one stage after the other, with the centres of their cells."""
     n, d = data.rows.shape
     upper, centres = plan.upper, Centres((), ())
-    if not data.rows.any() or not data.loss.theta(np.zeros(n)).any():  # nothing to learn: zero is optimal
-        yield nothing(_cells(data, data.rows, theta, centres)), centres
+    if not data.rows.any() or not data.loss.theta(np.zeros(len(theta))).any():  # nothing to learn: zero is optimal
+        yield nothing(_cells(data, data.rows, theta, centres), data.loss), centres
         return
-    few = min(n, d) > MOST_DIRECTIONS[0] and operations(n, d) > AT_ONCE
+    few = min(n, d) > MOST_DIRECTIONS[0] and operations(n, d, len(theta)) > AT_ONCE
     turn = _directions(data.rows, data.norm) if few else None
     rank = d if turn is None else turn.shape[1]
     top = min(MOST_DIRECTIONS[0], rank) if few else d
@@ -208,14 +212,14 @@ def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Sta
         if turn is not None and top < rank:
             seen = proof.value
             proof = lift(proof, _cells(data, rows, theta, centres, turn), data.loss, data.lam)
-            turn = turn @ telling(proof)
+            turn = turn @ telling(proof, data.loss)
             dear = seen - proof.value > DEAR * (upper - seen)
         yield proof, centres
         before, parents, rounds = proof, tuple(range(centres.cells)), 2 if short else 1
         expected = (thread_time() - began) * (ROUNDS if short else 1.0)
         more = _more(rank, top) if dear else None
         if more is not None:
-            expected *= (operations(n, more) / operations(n, top)) ** EXPONENT
+            expected *= (operations(n, more, len(theta)) / operations(n, top, len(theta))) ** EXPONENT
         if short:
             short, top = False, more if more is not None and expected < plan.until.left else top
             continue
@@ -258,19 +262,19 @@ def _cells(
     data: Data, rows: Floats, theta: Floats, centres: Centres, turn: Floats | None = None, top: int | None = None
 ) -> list[Cell]:
     """The cells of both signs, in the first directions."""
-    rows = rows[:, :top]
+    rows, t = rows[:, :top], data.loss.bags.spread_floats(theta)
     free = len(data.norm) - int(data.norm.sum())
     norm = data.norm if turn is None else np.append(np.zeros(free), np.ones(rows.shape[1] - free))
     turn = None if turn is None else turn[:, :top]
     sides = (
-        cells_of(rows, theta, xi, NEIGHBOURS, own, data.exact.q, turn, norm)
+        cells_of(rows, t, xi, NEIGHBOURS, own, data.exact.q, turn, norm)
         for xi, own in zip((1, -1), centres, strict=True)
     )
     return [cell for side in sides for cell in side]
 
 
-def operations(n: int, d: int) -> float:
+def operations(n: int, d: int, points: int) -> float:
     """About how many operations a step takes with one cell for each sign."""
     size = d * (d + 1) // 2 + d + n // 2
-    systems = size**3 / 3 + size**2 * n + n**2 * size
+    systems = size**3 / 3 + size**2 * points + points**2 * size
     return 2 * (systems + n * d**4 + 20 * n * (d + 1) ** 3)

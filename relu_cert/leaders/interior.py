@@ -1,9 +1,9 @@
 """Primal-dual interior point method for the relaxation on several cells (Mehrotra's predictor and corrector).
 
-    minimise loss(f) + lambda sum_c tau_c,    f = sum_c xi_c (Z u_c + phi_c) / 2
+    minimise loss(f) + lambda sum_c tau_c,    f = P sum_c xi_c (Z u_c + phi_c) / 2
 
-The cells meet in f only; its multiplier is theta. Each cell is reduced by itself (newton.py), theta is the solution of
-one system with as many unknowns as there are distinct rows.
+The cells meet in f only; its multiplier is theta. Each cell is reduced by itself (newton.py) and sees t = P'theta;
+theta is the solution of one system with as many unknowns as there are distinct rows, or bags.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg as sl
 
+from relu_cert.bags import Each
 from relu_cert.clock import NEVER, Until
 from relu_cert.interrupt import interrupted
 from relu_cert.leaders.bound import Multipliers, bound, multipliers, trimmed
@@ -32,7 +33,7 @@ WORTH = 0.05  # of the network's objective: before that the time does not end th
 
 @dataclass(frozen=True)
 class State:
-    """Where the method is: each cell with its point, slacks and multipliers; outputs B of free terms, and their b."""
+    """Where the method is: each cell with its point, slacks and multipliers; outputs B of free terms and their b; P."""
 
     cells: tuple[Cell, ...]
     points: tuple[Point, ...]
@@ -40,6 +41,7 @@ class State:
     dual: tuple[Slacks, ...]
     free: Floats
     b: Floats
+    bags: Each
 
     @property
     def mu(self) -> float:
@@ -51,7 +53,7 @@ class State:
     def fit(self) -> Floats:
         """f"""
         total: Floats = np.sum([fit(c, p) for c, p in zip(self.cells, self.points, strict=True)], axis=0)
-        return total + self.free @ self.b
+        return self.bags.pooled_floats(total) + self.free @ self.b
 
     def value(self, loss: Loss, lam: float) -> float:
         """loss(f) + lambda sum tau"""
@@ -60,8 +62,8 @@ class State:
 
 @dataclass(frozen=True)
 class Proof:
-    """theta (of the classes of equal rows), multipliers of each cell, the dual value: a bound of p*, in floats; and the
-    points of the relaxation at which they were found."""
+    """theta (of the classes of equal rows, or of bags), multipliers of each cell, the dual value, in floats a bound of
+    p*; and the points of the relaxation at which they were found."""
 
     theta: Floats
     cells: tuple[Cell, ...]
@@ -77,7 +79,7 @@ def begin(cells: Sequence[Cell], loss: Loss, lam: float, free: Floats) -> State:
     slack = tuple(slacks(cell, point) for cell, point in zip(cells, points, strict=True))
     mu = 3 * size / sum(cell.barrier for cell in cells)
     dual = tuple(_centred(cell, v, mu) for cell, v in zip(cells, slack, strict=True))
-    return State(tuple(cells), points, slack, dual, free, np.zeros(free.shape[1]))
+    return State(tuple(cells), points, slack, dual, free, np.zeros(free.shape[1]), loss.bags)
 
 
 def _centred(cell: Cell, v: Slacks, mu: float) -> Slacks:
@@ -88,12 +90,12 @@ def _centred(cell: Cell, v: Slacks, mu: float) -> Slacks:
 
 def advance(state: State, loss: Loss, lam: float) -> tuple[State, float]:
     """One step, and its length."""
-    cells, free = state.cells, state.free
+    cells, free, bags = state.cells, state.free, state.bags
     f = state.fit
     scales = [scaling(v.blocks, z.blocks) for v, z in zip(state.slack, state.dual, strict=True)]
-    lefts = [eliminate(c, s, v, z) for c, s, v, z in zip(cells, scales, state.slack, state.dual, strict=True)]
+    lefts = [eliminate(c, s, v, z, bags) for c, s, v, z in zip(cells, scales, state.slack, state.dual, strict=True)]
     flat = loss.flatness(f)
-    M = np.diag(flat + np.sum([left.own for left in lefts], axis=0))
+    M = np.diag(flat) + bags.between(np.sum([left.own for left in lefts], axis=0))
     for left in lefts:
         M += left.solved.T @ left.solved
     factor = sl.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
@@ -125,7 +127,7 @@ def advance(state: State, loss: Loss, lam: float) -> tuple[State, float]:
     points = tuple(point.moved(length, x) for point, x in zip(state.points, steps, strict=True))
     slack = tuple(slacks(c, point) for c, point in zip(cells, points, strict=True))
     dual = tuple(_moved(z, s, change, length) for z, s, change in zip(state.dual, scales, changes, strict=True))
-    return State(cells, points, slack, dual, free, state.b + length * db), length
+    return State(cells, points, slack, dual, free, state.b + length * db, bags), length
 
 
 def _changes(
@@ -188,13 +190,13 @@ def _moved(z: Slacks, s: Scaling, change: Change, length: float) -> Slacks:
     return Slacks((S + S.transpose(0, 2, 1)) / 2, **{k: getattr(z, k) + length * change.dual[k] for k in change.dual})
 
 
-def nothing(cells: Sequence[Cell]) -> Proof:
-    """theta = 0 on all rows, which needs no multipliers."""
+def nothing(cells: Sequence[Cell], loss: Loss) -> Proof:
+    """theta = 0, which needs no multipliers."""
     by = (
         Multipliers(0 * c.side, np.zeros(len(c.N)), np.zeros(len(c.F)), np.zeros(len(c.A)), np.zeros(len(c.L)))
         for c in cells
     )
-    return Proof(np.zeros(len(cells[0].Z)), tuple(cells), tuple(by), 0.0)
+    return Proof(np.zeros(len(loss.count)), tuple(cells), tuple(by), 0.0)
 
 
 def proof(state: State, loss: Loss, lam: float) -> Proof:
@@ -202,8 +204,9 @@ def proof(state: State, loss: Loss, lam: float) -> Proof:
     theta = loss.theta(state.fit)
     if state.free.shape[1]:
         theta = theta - state.free @ np.linalg.lstsq(state.free, theta, rcond=None)[0]
-    by = tuple(trimmed(c, theta, multipliers(c, z)) for c, z in zip(state.cells, state.dual, strict=True))
-    most = max(bound(cell, theta, b) for cell, b in zip(state.cells, by, strict=True))
+    t = state.bags.spread_floats(theta)
+    by = tuple(trimmed(c, t, multipliers(c, z)) for c, z in zip(state.cells, state.dual, strict=True))
+    most = max(bound(cell, t, b) for cell, b in zip(state.cells, by, strict=True))
     if not 0 < most < np.inf:
         return Proof(0 * theta, state.cells, by, -np.inf, state.points)
     s, value = loss.best_scale(theta, lam / most)

@@ -22,18 +22,19 @@ def lift(proof: Proof, cells: Sequence[Cell], loss: Loss, lam: float) -> Proof:
     top = proof.cells[0].Z.shape[1]
     pairs = zip(cells, proof.cells, strict=True)
     grown = tuple(replace(one, near=c.near, side=c.side, used=c.used) for one, c in pairs)
-    best = [_best(cell, proof.theta, by, top) for cell, by in zip(grown, proof.multipliers, strict=True)]
+    t = loss.bags.spread_floats(proof.theta)
+    best = [_best(cell, t, by, top) for cell, by in zip(grown, proof.multipliers, strict=True)]
     s, value = loss.best_scale(proof.theta, lam / max(b for b, _ in best))
     return Proof(s * proof.theta, grown, tuple(by.scaled(s) for _, by in best), value, proof.points)
 
 
-def telling(proof: Proof) -> Floats:
+def telling(proof: Proof, loss: Loss) -> Floats:
     """Orthonormal columns, those first in which the proof has least room: where beta.u + u'Qu is largest. They hold the
     u that count, and those that a proof with few directions did not see. What the norm does not see stays, as it is."""
     seen = np.flatnonzero(proof.cells[0].norm)
-    total = np.zeros((len(seen), len(seen)))
+    total, t = np.zeros((len(seen), len(seen))), loss.bags.spread_floats(proof.theta)
     for cell, by in zip(proof.cells, proof.multipliers, strict=True):
-        _, beta, Q = form(cell, proof.theta, by)
+        _, beta, Q = form(cell, t, by)
         beta, Q = beta[seen], Q[np.ix_(seen, seen)]
         sigma, nu = smallest(beta, Q)
         values, V = np.linalg.eigh(Q + np.outer(beta, beta) / max(4 * sigma, 1e-300))

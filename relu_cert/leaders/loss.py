@@ -1,4 +1,7 @@
-"""The loss on the distinct rows of the data: rows that are equal have the same output, so their losses add up."""
+"""The loss on the distinct rows of the data: rows that are equal have the same output, so their losses add up.
+
+With bags the loss is that of the bags, and P takes the outputs of the rows to theirs.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from relu_cert.bags import EACH, Each
 from relu_cert.leaders.cells import Floats, Indices
 from relu_cert.problem import loss as losses
 
@@ -16,12 +20,14 @@ from relu_cert.problem import loss as losses
 class Loss:
     """`rows[k]` is the class of row k; of each class the number of rows, sum y and (logistic) the number with y > 0.
 
-    theta here is the sum of theta_k over a class: (*) does not see more, and the best theta_k follow from it.
+    theta here is the sum of theta_k over a class: (*) does not see more, and the best theta_k follow from it. With
+    `bags` classes are single bags, and (*) sees t = P'theta.
     """
 
     rows: Indices
     y: Floats
     logistic: bool = False
+    bags: Each = EACH
 
     @property
     def exact(self) -> losses.Loss:

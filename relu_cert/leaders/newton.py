@@ -16,6 +16,7 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
+from relu_cert.bags import EACH, Each
 from relu_cert.leaders.cells import Cell, Floats
 from relu_cert.leaders.cone import Point, Scaling, Slacks
 
@@ -27,15 +28,16 @@ class Eliminated:
 
     factor: Floats
     scale: Floats
-    solved: Floats  # factor^-1 scale J'
+    solved: Floats  # factor^-1 scale J'P'
     own: Floats  # z_l'H_l^-1 z_l / 4, the leaders' own part of J Hess^-1 J'
+    bags: Each  # P
     a: Floats
     omega: Floats
     H_inverse: Floats
     C: Floats
 
 
-def eliminate(cell: Cell, scaling: Scaling, slack: Slacks, dual: Slacks) -> Eliminated:
+def eliminate(cell: Cell, scaling: Scaling, slack: Slacks, dual: Slacks, bags: Each = EACH) -> Eliminated:
     """Assemble and factor the reduced equations."""
     d, leaders, K = cell.Z.shape[1], len(cell.L), cell.near.shape[1]
     i, j, half = cell.triangle
@@ -67,7 +69,7 @@ def eliminate(cell: Cell, scaling: Scaling, slack: Slacks, dual: Slacks) -> Elim
     _add_u(R, cell, a_all[-1], G[-1, 0, 0], Pi[-1])
     _add_linear(R, cell, slack, dual)
     _add_followers(R, cell, T, a, omega)
-    J = _jacobian(cell, HC, a, omega)
+    J = bags.pooled_floats(_jacobian(cell, HC, a, omega))
     if not np.diag(R).min() > 0:
         raise np.linalg.LinAlgError("the equations have no positive diagonal any more")
     scale = 1 / np.sqrt(np.diag(R))
@@ -76,12 +78,12 @@ def eliminate(cell: Cell, scaling: Scaling, slack: Slacks, dual: Slacks) -> Elim
     ZL = cell.Z[cell.L]
     own = np.zeros(len(cell.Z))
     own[cell.L] = 0.25 * np.einsum("ld,lde,le->l", ZL, H_inverse, ZL)
-    return Eliminated(factor, scale, solved, own, a, omega, H_inverse, C)
+    return Eliminated(factor, scale, solved, own, bags, a, omega, H_inverse, C)
 
 
 @dataclass(frozen=True)
 class Right:
-    """A right-hand side: reduced and half solved (`solved`), the leaders' part, and J Hess^-1 of it."""
+    """A right-hand side: reduced and half solved (`solved`), the leaders' part, and P J Hess^-1 of it."""
 
     solved: Floats
     leaders: Floats
@@ -110,9 +112,9 @@ def right_side(cell: Cell, left: Eliminated, target: Slacks, lam: float) -> Righ
     phi[rows:] -= target.inside
     phi += np.bincount(cell.near.ravel(), (cut - back[:, d + 1 :]).ravel(), minlength=len(cell.F))[: len(cell.F)]
     solved = sl.solve_triangular(left.factor, r * left.scale, lower=True, check_finite=False)
-    moved = left.solved.T @ solved
-    moved[cell.L] += 0.5 * cell.xi * np.einsum("ld,ld->l", cell.Z[cell.L], solved_m)
-    return Right(solved, gm, moved)
+    own = np.zeros(len(cell.Z))
+    own[cell.L] = 0.5 * cell.xi * np.einsum("ld,ld->l", cell.Z[cell.L], solved_m)
+    return Right(solved, gm, left.solved.T @ solved + left.bags.pooled_floats(own))
 
 
 def recover(cell: Cell, left: Eliminated, right: Right, theta: Floats) -> Point:
@@ -120,14 +122,14 @@ def recover(cell: Cell, left: Eliminated, right: Right, theta: Floats) -> Point:
     d = cell.Z.shape[1]
     i, j, _ = cell.triangle
     size = len(i)
-    x = left.solved @ theta + right.solved
+    x, t = left.solved @ theta + right.solved, left.bags.spread_floats(theta)
     x = left.scale * sl.solve_triangular(left.factor, x, lower=True, trans=1, check_finite=False)
     U = np.zeros((d, d))
     U[i, j] = U[j, i] = x[:size]
     phi = x[size + d :]
     y = left.a @ U
     seen = np.concatenate([y, (left.omega @ x[:size])[:, None], phi[cell.near]], axis=1)
-    pull = right.leaders + 0.5 * cell.xi * theta[cell.L][:, None] * cell.Z[cell.L]
+    pull = right.leaders + 0.5 * cell.xi * t[cell.L][:, None] * cell.Z[cell.L]
     e = np.einsum("lde,le->ld", left.H_inverse, pull - np.einsum("ldc,lc->ld", left.C, seen))
     return Point(U, x[size : size + d], phi, e + y)
 

@@ -1,7 +1,7 @@
 """From float multipliers to evidence in integers, proved here before it is returned.
 
 Everything is counted in units as in verify/FORMAT.md: Z = rows / q, theta and the multipliers are multiples of `unit`,
-and bounds (c, nu, sigma, lambda) multiples of unit / q.
+and bounds (c, nu, sigma, lambda) multiples of unit / q; with bags, of unit / s and unit / (q s), s P integers.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from flint import fmpq_mat, fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
+from relu_cert.bags import EACH
 from relu_cert.exact import Vector
 from relu_cert.leaders.bound import Multipliers, Ties, smallest, with_free_bias
 from relu_cert.leaders.cells import Cell, Floats, Indices
@@ -109,14 +110,13 @@ def evidence(exact: Exact, loss: Loss, proof: Proof, centres: Centres) -> Leader
     for slack in SLACKS:
         coarse, fine, theta = _theta(exact, loss, (1 - slack) * proof.theta)
         unit = coarse / fine
-        totals = [0] * len(exact.rows)
-        for k, t in enumerate(theta):
-            totals[loss.rows[k]] += t
+        totals = _totals(exact, loss, theta)
         sides = {}
         for xi in (1, -1):
             own = [(c, b.scaled(1 - slack)) for c, b in zip(proof.cells, proof.multipliers, strict=True) if c.xi == xi]
-            lam = exact.lam * exact.q / unit
-            cells = [_cell(exact, spaces[xi], totals, (coarse, fine), lam, i, c, b) for i, (c, b) in enumerate(own)]
+            lam = exact.lam * exact.q * loss.bags.unit / unit
+            units = (coarse, fine * loss.bags.unit)
+            cells = [_cell(exact, spaces[xi], totals, units, lam, i, c, b) for i, (c, b) in enumerate(own)]
             sides[xi] = Side(by_sign[xi], tuple(cell for cell in cells if cell is not None))
             if None in cells:
                 break
@@ -124,6 +124,16 @@ def evidence(exact: Exact, loss: Loss, proof: Proof, centres: Centres) -> Leader
             lower = loss.exact.dual_value(exact.y, tuple(unit * t for t in theta))
             return Leaders(unit, tuple(theta), sides[1], sides[-1], lower)
     return None
+
+
+def _totals(exact: Exact, loss: Loss, theta: Sequence[int]) -> list[int]:
+    """What (*) sees: theta summed over equal rows, or t = P'theta, in parts of the unit that P needs."""
+    if loss.bags is not EACH:
+        return [int(t) for t in loss.bags.shares(np.array(theta, dtype=object))]
+    totals = [0] * len(exact.rows)
+    for k, t in enumerate(theta):
+        totals[loss.rows[k]] += t
+    return totals
 
 
 def _theta(exact: Exact, loss: Loss, theta: Floats) -> tuple[Fraction, int, list[int]]:
@@ -135,7 +145,7 @@ def _theta(exact: Exact, loss: Loss, theta: Floats) -> tuple[Fraction, int, list
         chance = (theta + loss.count - loss.positive) / loss.count
         values = np.where(loss.y > 0, chance[loss.rows], chance[loss.rows] - 1)
     if not exact.outputs:  # (*) does not see rows that are zero
-        silent = np.array([not any(row) for row in exact.rows])[loss.rows]
+        silent = loss.bags.pooled_floats(np.array([float(any(row)) for row in exact.rows]))[loss.rows] == 0
         values = np.where(silent, loss.y / 2 if loss.logistic else loss.y, values)
     largest = float(np.abs(values).max(initial=0.0)) or 1.0
     unit = Fraction(2) ** (ceil(np.log2(largest)) - THETA_BITS)

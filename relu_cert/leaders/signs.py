@@ -283,7 +283,8 @@ def _begun(proof: Proof, loss: Loss, lam: float, free: Floats) -> tuple[Program,
     """The program without triangles, at the point and the multipliers of the proof."""
     plans = tuple(layout(cell) for cell in proof.cells)
     x = np.concatenate([*(_packed(plan, proof, c) for c, plan in enumerate(plans)), np.zeros(free.shape[1])])
-    fit = sp.hstack([*(plan.fit for plan in plans), sp.csr_matrix(free)]).tocsr()
+    pooled = [loss.bags.pooled_sparse(plan.fit) for plan in plans]
+    fit = sp.hstack([*pooled, sp.csr_matrix(free)]).tocsr()
     mass = np.concatenate([*(plan.mass for plan in plans), np.zeros(free.shape[1])])
     step = lam * max(float(mass @ x), 1e-300) / max(float(x @ x), 1e-300)
     stiff = 1 / np.sqrt(step * loss.flatness(fit @ x))
@@ -291,24 +292,25 @@ def _begun(proof: Proof, loss: Loss, lam: float, free: Floats) -> tuple[Program,
     A = sp.vstack([whole, rows, sp.diags(stiff) @ fit]).tocsr()
     ends = (whole.shape[0], whole.shape[0] + rows.shape[0], A.shape[0])
     program = Program(plans, loss, lam, free, stiff, A, ends, np.zeros((0, 6), dtype=np.intp))
-    started = [_multipliers(plan, proof, c) for c, plan in enumerate(plans)]
+    t = loss.bags.spread_floats(proof.theta)
+    started = [_multipliers(plan, t, proof.multipliers[c]) for c, plan in enumerate(plans)]
     dual = np.concatenate([*(one for one, _ in started), *(two for _, two in started), proof.theta / stiff])
     goal = A @ x
     goal[ends[0] : ends[1]] = np.maximum(goal[ends[0] : ends[1]], 0)
     return program, Iterate(x, goal, -dual / step, step)
 
 
-def _multipliers(plan: Layout, proof: Proof, c: int) -> tuple[Floats, Floats]:
+def _multipliers(plan: Layout, t: Floats, by: Multipliers) -> tuple[Floats, Floats]:
     """The multipliers of X and of the inequalities that belong to those of the proof."""
-    cell, by, d, rows = plan.cell, proof.multipliers[c], plan.cell.Z.shape[1], len(plan.cell.N)
+    cell, d, rows = plan.cell, plan.cell.Z.shape[1], len(plan.cell.N)
     long = np.linalg.norm(cell.F, axis=1)
     load = np.bincount(cell.near.ravel(), by.w.ravel(), minlength=len(cell.F)) + by.q
     p, inside = by.p * long[:rows], (load[rows:] + by.rho) * long[rows:]
     pulls = by.w[cell.used] * long[cell.near[cell.used]]
     linear = np.concatenate([np.maximum(p, 0), np.maximum(-p, 0), inside, by.q * long, pulls]) / 2
-    _, beta, Q = form(cell, proof.theta, by)
+    _, beta, Q = form(cell, t, by)
     sigma, nu = smallest(beta, Q)
-    v = leading(cell, proof.theta, by)
+    v = leading(cell, t, by)
     weight = np.maximum(by.c, 1e-9 * max(float(by.c.max(initial=0.0)), 1e-300))
     Z = np.zeros((plan.order, plan.order))
     Z[0, 0], Z[0, 1 : d + 1], Z[1 : d + 1, 0] = sigma, -beta / 2, -beta / 2
@@ -437,12 +439,13 @@ def _proved(program: Program, at: Iterate, proof: Proof) -> Proof:
         theta = theta - program.free @ np.linalg.lstsq(program.free, theta, rcond=None)[0]
     linear = np.split(np.maximum(dual[one:two], 0), np.cumsum([plan.rows.shape[0] for plan in program.plans]))
     weights, values, lifted = np.maximum(dual[three:], 0), [], []
+    t = program.loss.bags.spread_floats(theta)
     for c, (plan, block) in enumerate(zip(program.plans, program.blocks(dual), strict=True)):
         Z = _unpacked(block, plan.order) * plan.stretch[:, None] * plan.stretch
         own = (program.triangles[:, 0] == c) & (weights > 0)
         by = multipliers(plan.cell, _slacks(plan.cell, np.diag(Z)[plan.signs[1:]], linear[c]))
         ties = Ties(program.triangles[own, 1:], weights[own])  # 2 mu, where the rows are halves
-        value, by = _least(plan.cell, theta, trimmed(plan.cell, theta, replace(by, ties=ties)))
+        value, by = _least(plan.cell, t, trimmed(plan.cell, t, replace(by, ties=ties)))
         values.append(value)
         lifted.append(by)
     most = max(values)
