@@ -26,8 +26,8 @@ from verify.certificate import Line
 from verify.certificate import read as check
 from verify.child import Over, limited
 from verify.claims import CLAIMS
-from verify.data import number
 from verify.errors import BadData, Declined, Rejected, Usage, VerifyError
+from verify.problem.data import number
 from verify.statement import statement
 from verify.text import Limits
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from verify.problem import Bag, Problem
+from verify.problem.problem import Bag, Problem
 from verify.text import Fields, Node
 
 MOST_TIMES = 2**63

@@ -10,8 +10,8 @@ from typing import Any
 
 from flint import fmpq_mat
 
-from verify.bounds import column, matrix, root_above, rows
-from verify.problem import Problem, square
+from verify.numbers.bounds import column, matrix, root_above, rows
+from verify.problem.problem import Problem, square
 from verify.text import Matrix, Node, Vector, mask_of, show
 
 

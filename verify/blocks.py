@@ -9,9 +9,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from verify.errors import bounded
-from verify.multipliers import Row, on_bits
-from verify.patterns import Patterns, bit_text
-from verify.problem import Problem, cleared, dot, square, times, transposed
+from verify.numbers.integers import cleared
+from verify.numbers.patterns import Patterns, Row, bit_text, on_bits
+from verify.problem.problem import Problem, dot, square, times, transposed
 from verify.text import Fields, Matrix, Node, Vector, show
 
 MOST_WRITTEN_OUT = 2**26  # numbers in the blocks of a network

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from verify.claims import CLAIMS, VERDICTS, way
 from verify.errors import Declined, Usage
-from verify.input import read_input
-from verify.problem import Problem, read_problem
-from verify.rules import check_facts, plain
+from verify.problem.input import read_input
+from verify.problem.problem import Problem, read_problem
+from verify.rule import plain
+from verify.rules import check_facts
 from verify.text import Fields, Limits, Node, describe, load
 
 FORMAT = "relu_cert certificate"
@@ -58,20 +59,20 @@ def read(certificate: bytes, data: Raw = None, limits: Limits = DEFAULT, network
     problem = read_problem(fields["problem"])
     input_ = read_input(fields["input"], problem)
     if input_.bias and problem.free:
-        from verify.variants import without_ones
+        from verify.problem.variants import without_ones
 
         problem = without_ones(problem)
     if data is not None:
-        from verify.data import compare
+        from verify.problem.data import compare
 
         compare(data, input_, problem, limits)
     if problem.roots:
-        from verify.variants import with_zero_rows
+        from verify.problem.variants import with_zero_rows
 
         problem = with_zero_rows(problem)
     about = ""
     if problem.model == "gated" or problem.patterns is not None or problem.bags or not plain(problem):
-        from verify.variants import under
+        from verify.problem.variants import under
 
         about = under(problem)
     facts = check_facts(problem, fields["facts"])

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq, fmpq_mat
 
-from verify.ball import Ball, Class, Face, Plane, on_rows
-from verify.bounds import column, dual_basis, identity, matrix, rational, rows
-from verify.problem import SIGNS, square
+from verify.numbers.bounds import column, dual_basis, identity, matrix, rational, rows
+from verify.optimal.ball import Ball, Class, Face, Plane, on_rows
+from verify.problem.problem import SIGNS, square
 from verify.text import Fields, Node, Vector, mask_of, show
 
 if TYPE_CHECKING:
-    from verify.patterns import Patterns
+    from verify.numbers.patterns import Patterns
 
 Sides = Mapping[int, int]
 NO_SIDES: Sides = {}
@@ -28,7 +28,7 @@ def read_class(
 ) -> Class:
     """Reject unless the face, read before or not, is stable over the ball, or along a path."""
     if ball.problem.model != "relu":
-        from verify.direct import read_block
+        from verify.sets.direct import read_block
 
         return read_block(ball, patterns, node)
     return read_relu(ball, node.record("sign", "pattern", "kinks", "basis", "idle", "fixed"), sides, known)
@@ -85,7 +85,7 @@ def relu_class(ball: Ball, fields: Fields) -> tuple[Class, Face]:
     zeros = mask_of(k for c in face.kinks for k in ball.planes[c].a)
     fields["kinks"].require(not zeros & D, "hyperplanes of rows where the pattern is 0")
     if ball.problem.biases:
-        from verify.cover.biases import for_weights, of_weights
+        from verify.sets.biases import for_weights, of_weights
 
         face = for_weights(face, fields["basis"])
     B = ball.pooled(on_rows(ball.Z, D)) * face.P

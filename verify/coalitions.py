@@ -10,7 +10,7 @@ from itertools import product
 from math import isqrt
 
 from verify.errors import bounded
-from verify.patterns import describe_indices
+from verify.numbers.patterns import describe_indices
 from verify.text import Node
 
 BlockVector = list[list[int]]

@@ -15,8 +15,8 @@ from fractions import Fraction
 from hashlib import sha256
 
 from verify.errors import BadData, Rejected
-from verify.input import Input
-from verify.problem import Problem
+from verify.problem.input import Input
+from verify.problem.problem import Problem
 from verify.text import Limits, Matrix, Node, Vector, describe, integer, no_real, parsed, show, within_limits
 
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -43,11 +43,11 @@ def compare(raw: bytes, input_: Input, problem: Problem, limits: Limits) -> None
     else:
         size = (problem.n + 2) * (problem.d + problem.targets + 1)
         if input_.targets:
-            from verify.outputs.problem import read_outputs
+            from verify.problem.outputs import read_outputs
 
             X, y, header = read_outputs(raw, input_, limits, size)
         elif problem.bags:
-            from verify.windows import read_bags
+            from verify.problem.windows import read_bags
 
             X, y, header = read_bags(raw, input_, limits, problem)
         else:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 if TYPE_CHECKING:  # for the reader of types alone: to know the name of a fact is not to load what proves it
     from verify.cover.check import Cover
     from verify.network.check import Network
+    from verify.network.solution import Solution
+    from verify.numbers.patterns import Patterns
     from verify.outputs.check import Proof
-    from verify.patterns import Patterns
     from verify.rules.curve import Curve
     from verify.rules.derivatives import Derivatives
     from verify.rules.fit import Fit
@@ -20,10 +21,9 @@ if TYPE_CHECKING:  # for the reader of types alone: to know the name of a fact i
     from verify.rules.path import Path
     from verify.rules.polytope import Polytope
     from verify.rules.primal import Primal
-    from verify.rules.solution import Solution
     from verify.rules.value import Dual, Value
-    from verify.shortest import Shortest
-    from verify.solutions import OptimalSet
+    from verify.sets.shortest import Shortest
+    from verify.sets.solutions import OptimalSet
     from verify.text import Node
 
 T = TypeVar("T")

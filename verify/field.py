@@ -14,8 +14,8 @@ from functools import total_ordering
 
 from flint import fmpq, fmpq_poly, fmpz
 
-from verify.bounds import fraction, rational
-from verify.problem import cleared
+from verify.numbers.bounds import fraction, rational
+from verify.numbers.integers import cleared
 from verify.text import Node
 
 MOST_DEGREE = 16

@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from verify.problem import Problem
+from verify.problem.problem import Problem
 from verify.text import Node
 
 if TYPE_CHECKING:
-    from verify.windows import Windows
+    from verify.problem.windows import Windows
 
 MOST_COLUMNS = 2**24
 
@@ -59,7 +59,7 @@ def read_input(node: Node, problem: Problem) -> Input:
     numbers = fields["numbers"].text("decimal", "binary64")
     header = fields["header"].flag()
     if problem.targets > 1:
-        from verify.outputs.problem import with_outputs
+        from verify.problem.outputs import with_outputs
 
         one = Input(digest, kind, numbers, bias, 0, delimiter, header)
         return with_outputs(one, problem, fields)
@@ -67,6 +67,6 @@ def read_input(node: Node, problem: Problem) -> Input:
     found = Input(digest, kind, numbers, bias, target, delimiter, header)
     if not problem.bags:
         return found
-    from verify.windows import read_pool
+    from verify.problem.windows import read_pool
 
     return replace(found, **read_pool(node, fields, problem, bias))

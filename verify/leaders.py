@@ -20,7 +20,8 @@ from operator import mul
 from flint import fmpq_mat, fmpz_mat, nmod_mat
 
 from verify.errors import Declined, bounded
-from verify.problem import Problem, cleared_rows
+from verify.numbers.integers import cleared_rows
+from verify.problem.problem import Problem
 from verify.text import Matrix, Node, Vector, show
 
 EXTRA_BITS = 64  # of 1/c and 1/|z|, beyond the largest c and z
@@ -67,7 +68,7 @@ def check_leaders(problem: Problem, node: Node) -> Vector:
     fields["unit"].require(unit > 0, "a number > 0")
     theta = fields["theta"].integers(problem.n)
     if problem.free or problem.logistic:
-        from verify.variants import check_point
+        from verify.problem.variants import check_point
 
         check_point(problem, tuple(unit * t for t in theta), fields["theta"])
     scale = lcm(*(bag.scale.denominator for bag in problem.bags))

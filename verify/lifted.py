@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.ball import Class
-from verify.bounds import column, matrix, root_above
-from verify.onset import Moving, check_onset, heights, superclasses, total
-from verify.polynomials import at_least, off_identity
-from verify.problem import dot, square
-from verify.split import is_silent, spanned
-from verify.superclasses import read_rows
+from verify.numbers.bounds import column, matrix, root_above
+from verify.numbers.polynomials import at_least, off_identity
+from verify.optimal.ball import Class
+from verify.path.onset import Moving, check_onset, heights, superclasses, total
+from verify.problem.problem import dot, square
+from verify.sets.split import is_silent, spanned
+from verify.sets.superclasses import read_rows
 from verify.text import Fields, Matrix, Node, show
 
 Row = tuple[Fraction, Sequence[Sequence[Fraction]]]  # |l| and l.q of each class along the path; |l| = 0: its sums

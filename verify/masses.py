@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from verify.ball import Ball, Class, Face, planes_of
-from verify.bounds import column, matrix, root_above
-from verify.neurons import Neuron, are_independent
-from verify.problem import Problem, dot, square
-from verify.solutions import OptimalSet, System
-from verify.superclasses import Candidates, length, read_rows, side_by_side, stretch
+from verify.numbers.bounds import column, matrix, root_above
+from verify.optimal.ball import Ball, Class, Face, planes_of
+from verify.problem.problem import Problem, dot, square
+from verify.sets.neurons import Neuron, are_independent
+from verify.sets.solutions import OptimalSet, System
+from verify.sets.superclasses import Candidates, length, read_rows, side_by_side, stretch
 from verify.text import Fields, Node, Vector, show
 
 KEYS = ("lift", "classes", "masses", "split", "forced")
@@ -24,12 +24,12 @@ def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSe
     """The set over these classes, which are all neurons that can be active; rejected unless its evidence holds."""
     problem, free = ball.problem, ball.problem.outputs
     if problem.biases:
-        from verify.cover.biases import check_level, rows_of
+        from verify.sets.biases import check_level, rows_of
 
         free = (*free, *rows_of(problem, classes).values())
     found = Candidates(ball, classes, *read_rows(ball.residuals, fields["lift"]), free=len(free))
     if "mixed" in fields:
-        from verify.split import read_mixed
+        from verify.sets.split import read_mixed
 
         found = read_mixed(found, fields["mixed"])
     first, further = found.lift[: len(free)], found.lift[len(free) :]
@@ -37,7 +37,7 @@ def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSe
         raise fields["lift"].reject("the free columns, then rows orthogonal to them, and no mixed class", "others")
     masses, delta = check_masses(found, fields)
     if further or (len(found.members) < len(classes) and (not free or fields["split"].value)):
-        from verify.split import check_split
+        from verify.sets.split import check_split
 
         solved = check_split(found, masses, delta, fields)
     else:

@@ -10,11 +10,11 @@ from typing import Any
 
 from flint import fmpq_mat
 
-from verify.ball import Ball, Class
-from verify.bounds import matrix, root_above, rows
-from verify.classes import read_class
-from verify.patterns import Patterns
-from verify.polynomials import at_least, never_negative
+from verify.numbers.bounds import matrix, root_above, rows
+from verify.numbers.patterns import Patterns
+from verify.numbers.polynomials import at_least, never_negative
+from verify.optimal.ball import Ball, Class
+from verify.sets.classes import read_class
 from verify.text import Node, show
 
 

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from flint import fmpz_mat
 
 from verify.errors import Rejected
-from verify.patterns import Patterns, bit_text
-from verify.problem import SIGNS, Problem, cleared, cleared_rows
+from verify.numbers.integers import cleared, cleared_rows
+from verify.numbers.patterns import Patterns, bit_text
+from verify.problem.problem import SIGNS, Problem
 from verify.text import Node, Vector, mask_of, show
 
 if TYPE_CHECKING:
-    from verify.ball import Ball
+    from verify.optimal.ball import Ball
 
 Row = tuple[int, list[int], int]  # a base, and integers p and q > 0: the vector m = p / q
 BITS = bytes.maketrans(b"01", b"\0\1")
@@ -30,13 +31,13 @@ BATCH_BITS = 2**28
 def check_multipliers(problem: Problem, patterns: Patterns | None, theta: Vector, most: Fraction, node: Node) -> None:
     """Reject unless the multipliers prove that theta is dual feasible for lambda^2 = most."""
     if problem.model == "cgl":
-        from verify.blocks import check_direct
+        from verify.problem.blocks import check_direct
 
         check_direct(problem, theta, most, node)
     elif patterns is None:
         raise node.reject("the fact patterns, which the multipliers of a network rest on", "none")
     elif problem.model == "gated":
-        from verify.blocks import gated_rows
+        from verify.problem.blocks import gated_rows
 
         check_norms(problem, gated_rows(patterns, theta, node), most, f"{node.place} for pattern ")
     else:

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from verify.ball import Face
-from verify.bounds import matrix
+from verify.numbers.bounds import matrix
+from verify.optimal.ball import Face
 from verify.text import Vector
 
 

@@ -10,12 +10,12 @@ from functools import cached_property
 
 from flint import fmpq_mat
 
-from verify.ball import Ball, Class
-from verify.bounds import column, dual_basis, matrix, root_above, rows
-from verify.polynomials import at_most, off_identity
-from verify.problem import dot, square
-from verify.split import spanned
-from verify.superclasses import Candidates
+from verify.numbers.bounds import column, dual_basis, matrix, root_above, rows
+from verify.numbers.polynomials import at_most, off_identity
+from verify.optimal.ball import Ball, Class
+from verify.problem.problem import dot, square
+from verify.sets.split import spanned
+from verify.sets.superclasses import Candidates
 from verify.text import Fields, Matrix, Node, Vector, show
 
 Groups = Sequence[Sequence[int]]

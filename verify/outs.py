@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verify.ball import Ball, Class
-from verify.multipliers import lengths, not_out, read_entries
-from verify.patterns import Patterns, bit_text
-from verify.problem import SIGNS
+from verify.numbers.patterns import Patterns, bit_text
+from verify.optimal.ball import Ball, Class
+from verify.optimal.multipliers import lengths, not_out, read_entries
+from verify.problem.problem import SIGNS
 from verify.text import Node, show
 
 
@@ -19,13 +19,13 @@ def check_outs(ball: Ball, patterns: Patterns | None, classes: Sequence[Class], 
     if len(keys) != len(classes):
         raise out.reject("no two classes of the same block (relu: of the same sign and pattern)", "two")
     if problem.model == "cgl":
-        from verify.direct import check_blocks_out
+        from verify.sets.direct import check_blocks_out
 
         check_blocks_out(ball, {b for _, b in keys}, multipliers, out)
     elif patterns is None:
         raise out.reject("the fact patterns, which this rests on", "none")
     elif problem.model == "gated":
-        from verify.direct import check_patterns_out
+        from verify.sets.direct import check_patterns_out
 
         check_patterns_out(ball, patterns, {D for _, D in keys}, multipliers, out)
     else:

@@ -10,7 +10,7 @@ from math import comb
 
 from flint import fmpq, fmpq_mat, fmpz_poly
 
-from verify.bounds import fraction, rational
+from verify.numbers.bounds import fraction, rational
 
 Polynomial = Sequence[Fraction | fmpq]
 

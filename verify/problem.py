@@ -41,7 +41,7 @@ class Problem:
     `free` names free terms of a ReLU network: `outputs` are their columns, as rows; with free `biases` no norm sees the
     weights of the last column of Z.
     `roots`: an output bias c with the penalty rho/2 c^2, rho the sum of their squares, is a free column on so many rows
-    of zeros more (verify.variants.with_zero_rows).
+    of zeros more (verify.problem.variants.with_zero_rows).
     `targets`: the number of outputs of a ReLU network. Where there are several, y is Y (n x targets), row by row.
     `bags`, of a ReLU network whose outputs are P (Zw)_+: the rows of P (n x N); none: P = I and N = n.
     """
@@ -156,7 +156,7 @@ class Problem:
 def read_problem(node: Node) -> Problem:
     """The problem, with shapes that fit together and lambda > 0."""
     if isinstance(node.value, dict) and "Y" in node.value:
-        from verify.outputs.problem import read_several
+        from verify.problem.outputs import read_several
 
         return read_several(node)
     direct = isinstance(node.value, dict) and node.value.get("model") == "cgl"
@@ -170,15 +170,15 @@ def read_problem(node: Node) -> Problem:
     data.require(Z and Z[0], "at least one row and one column")
     problem = Problem(model, lam, Z, fields["y"].vector(None if "bags" in fields else len(Z)))
     if "bags" in fields:
-        from verify.bags import with_bags
+        from verify.problem.bags import with_bags
 
         problem = with_bags(problem, fields)
     if direct or "patterns" in fields:
-        from verify.blocks import with_blocks
+        from verify.problem.blocks import with_blocks
 
         problem = with_blocks(problem, fields)
     if fields["objective"].value != OBJECTIVE or any(key in fields for key in ("delta", "free", "decayed")):
-        from verify.variants import with_variants
+        from verify.problem.variants import with_variants
 
         problem = with_variants(problem, fields)
     return problem

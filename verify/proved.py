@@ -23,11 +23,12 @@ from flint import fmpq_mat, fmpz_mat
 from verify.cover.faces import on_face
 from verify.cover.lines import Weights, coarse, dot, lines_of, root_above, weights_of
 from verify.cover.tree import STREAMS, stream
-from verify.data import compare
 from verify.errors import Declined, Rejected, Usage
 from verify.facts import PRIMAL, Facts
-from verify.input import read_input
-from verify.problem import SIGNS, Problem, cleared, cleared_rows, read_problem
+from verify.numbers.integers import cleared, cleared_rows
+from verify.problem.data import compare
+from verify.problem.input import read_input
+from verify.problem.problem import SIGNS, Problem, read_problem
 from verify.rules.cover import read_theta
 from verify.rules.primal import Primal
 from verify.text import Limits, Node, Vector, load

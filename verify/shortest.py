@@ -8,10 +8,10 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from verify.bounds import column, fraction, vector
-from verify.problem import Problem
-from verify.solutions import OptimalSet, System
-from verify.system import chosen
+from verify.numbers.bounds import column, fraction, vector
+from verify.problem.problem import Problem
+from verify.sets.solutions import OptimalSet, System
+from verify.sets.system import chosen
 from verify.text import Fields, Node, Vector, show
 
 ZERO = Fraction(0)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq_mat
 
 from verify.facts import DUAL, MULTIPLIERS, NEURONS, SET, VALUE, Fact, Facts
-from verify.neurons import Neuron
-from verify.problem import Problem
-from verify.rules import Applies, Rule, plain
+from verify.problem.problem import Problem
+from verify.rule import Applies, Rule, plain
+from verify.sets.neurons import Neuron
 
 if TYPE_CHECKING:
     from verify.text import Node, Vector

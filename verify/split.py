@@ -9,12 +9,12 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from verify.ball import Class
-from verify.bounds import column, dual_basis, fraction, matrix, rational, root_above
-from verify.masses import of_class
-from verify.problem import dot, frobenius, square
-from verify.solutions import OptimalSet, System
-from verify.superclasses import Candidates, length, product, side_by_side, stretch, without
+from verify.numbers.bounds import column, dual_basis, fraction, matrix, rational, root_above
+from verify.optimal.ball import Class
+from verify.problem.problem import dot, frobenius, square
+from verify.sets.masses import of_class
+from verify.sets.solutions import OptimalSet, System
+from verify.sets.superclasses import Candidates, length, product, side_by_side, stretch, without
 from verify.text import Fields, Matrix, Node, Vector, show
 
 

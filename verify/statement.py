@@ -30,7 +30,7 @@ def statement(report: Report, data: bool, network: bool) -> dict[str, str]:
     said |= {key: value if isinstance(value, str) else json.dumps(value) for key, value in top.value["input"].items()}
     said |= {"n": str(problem.points), "d": str(problem.d)}
     if problem.bags:
-        from verify.windows import told
+        from verify.problem.windows import told
 
         said |= {"rows": str(problem.N), "outputs": told(top.value["input"], problem.n)}
     if problem.model != "cgl":

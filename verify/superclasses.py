@@ -9,8 +9,8 @@ from functools import cached_property
 
 from flint import arb_mat, ctx, fmpq, fmpq_mat
 
-from verify.ball import Ball, Class
-from verify.bounds import column, dual_basis, identity, matrix, root_above
+from verify.numbers.bounds import column, dual_basis, identity, matrix, root_above
+from verify.optimal.ball import Ball, Class
 from verify.text import Matrix, Node, Vector
 
 INVERSE_BITS = 256

@@ -9,15 +9,15 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpz
 
-from verify.bounds import fraction, identity, rational
-from verify.solutions import System
+from verify.numbers.bounds import fraction, identity, rational
+from verify.sets.solutions import System
 
 MOST_BITS = 4096
 
 
 def restricted(system: System, columns: tuple[int, ...]) -> System:
     """An exact system in the weights of some classes, where all others are known to be 0."""
-    from verify.ties import exact_system
+    from verify.sets.ties import exact_system
 
     short = exact_system(chosen(system, (*columns, len(system.names))), len(columns))
     return replace(short, names=columns, total=system.total)

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from verify.ball import Ball, on_rows
-from verify.bounds import fraction, matrix
 from verify.facts import PATTERNS, needed
-from verify.multipliers import products, read_entries
-from verify.neurons import Neuron, are_independent
-from verify.patterns import Patterns
-from verify.problem import SIGNS, dot
-from verify.solutions import OptimalSet, System
+from verify.numbers.bounds import fraction, matrix
+from verify.numbers.patterns import Patterns
+from verify.optimal.ball import Ball, on_rows
+from verify.optimal.multipliers import products, read_entries
+from verify.problem.problem import SIGNS, dot
+from verify.sets.neurons import Neuron, are_independent
+from verify.sets.solutions import OptimalSet, System
 from verify.text import Fields, Matrix, Node, mask_of, show
 
 Number = Any  # a Fraction, or a number of a field: exact, and ordered
@@ -146,14 +146,14 @@ def tied_neurons(optimum: Optimum, patterns: Patterns | None, node: Node) -> lis
     """All (xi, v) with |v| = lambda, each once, in the order of the format."""
     problem = optimum.ball.problem
     if problem.model == "cgl":
-        from verify.direct import direct, merged
+        from verify.sets.direct import direct, merged
 
         found = [a for b, entry, rho in optimum.blocks() for a in direct(optimum, b, entry, rho)]
         return merged(problem.blocks, found) if problem.blocks else found
     if optimum.listed:
         known = needed(patterns, PATTERNS.name, node)
         if problem.model == "gated":
-            from verify.direct import gated
+            from verify.sets.direct import gated
 
             return list(gated(optimum, known, node))
     return [a for sign, xi in SIGNS.items() for a in relu(optimum, sign, xi)]

@@ -12,8 +12,9 @@ from typing import Any
 
 from verify.claims import PROVED, REFUTED, TABLES, rows
 from verify.facts import PATTERNS, Fact
-from verify.problem import Problem
-from verify.rules import NAMES, Rule, load
+from verify.problem.problem import Problem
+from verify.rule import Rule
+from verify.rules import NAMES, load
 
 ROOT = Path(__file__).parent
 KINDS = {"relu": "a ReLU network", "gated": "a gated network", "cgl": "a direct problem"}

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from verify.problem import OBJECTIVE, Problem, dot, square
+from verify.problem.problem import OBJECTIVE, Problem, dot, square
 from verify.text import Fields, Node, Vector, show
 
 ELASTIC = "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"

@@ -11,10 +11,10 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from verify.data import bag_column, read_fields, read_numbers, read_table
 from verify.errors import Rejected, bounded
-from verify.input import Input
-from verify.problem import Bag, Problem
+from verify.problem.data import bag_column, read_fields, read_numbers, read_table
+from verify.problem.input import Input
+from verify.problem.problem import Bag, Problem
 from verify.text import Fields, Limits, Matrix, Node, Vector, describe, integer, show
 
 NUMBER = "([1-9][0-9]{0,5})"

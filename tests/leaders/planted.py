@@ -8,6 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from verify.optimal.leaders import check_leaders
+from verify.problem.problem import Problem
+from verify.problem.variants import with_free_terms
 
 from relu_cert import certify
 from relu_cert.exact import Vector, dot, matrix, norm_squared, vector
@@ -15,11 +18,8 @@ from relu_cert.leaders.evidence import Leaders
 from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.results.check import Certified
 from relu_cert.written import written
-from verify.leaders import check_leaders
-from verify.problem import Problem
 from verify.rules.logistic.value import ONE, entropy_of
 from verify.text import Node
-from verify.variants import with_free_terms
 
 LONG = 600.0  # seconds: time is never what decides a test
 Z_SMALL = ((3, 1), (1, 2), (-2, 1), (-1, -3), (2, -2), (1, 2), (0, 0), (-3, 1), (2, 3), (-1, 1))

@@ -13,6 +13,14 @@ from typing import Any
 
 import pytest
 from flint import fmpq_mat
+from verify.numbers.bounds import column
+from verify.optimal.ball import Ball, Class
+from verify.path.moving import check_concave
+from verify.problem.input import Input
+from verify.problem.problem import Bag, Problem
+from verify.problem.variants import with_free_terms
+from verify.problem.windows import read_bags, read_windows, told
+from verify.sets.classes import read_class
 
 import verify
 from tests.verify.build import plain
@@ -36,21 +44,13 @@ from tests.verify.build.bags import (
 )
 from tests.verify.build.plain import words
 from tests.verify.oracle.brute import Mat, dot, kernel, mat, vec
-from verify.ball import Ball, Class
-from verify.bounds import column
 from verify.certificate import read
-from verify.classes import read_class
 from verify.cover.check import Cover
 from verify.cover.lines import lines_of, weights_of
-from verify.input import Input
-from verify.moving import check_concave
-from verify.problem import Bag, Problem
 from verify.rules import NAMES, load
 from verify.rules.cover_set import surely_concave
 from verify.statement import statement
 from verify.text import Node
-from verify.variants import with_free_terms
-from verify.windows import read_bags, read_windows, told
 
 ONES = F(1)
 
@@ -301,8 +301,8 @@ def test_heights_and_multipliers_move_with_the_matrix() -> None:
 
 
 PLACES: dict[str, Callable[..., Any]] = {
-    "verify.problem.Problem.spread": lambda self, theta: cut(theta, self.N),
-    "verify.problem.Problem.pooled": lambda self, x: cut(x, self.n),
+    "verify.problem.problem.Problem.spread": lambda self, theta: cut(theta, self.N),
+    "verify.problem.problem.Problem.pooled": lambda self, x: cut(x, self.n),
 }
 
 

@@ -104,14 +104,14 @@ CHECKS = (
     "verify.rules.patterns.check_covers",
     "verify.rules.dual.check_multipliers",
     "verify.rules.lambda_max.check_multipliers",
-    "verify.multipliers.check_norms",
-    "verify.blocks.check_direct",
-    "verify.multipliers.allowed",
-    "verify.blocks.check_reached",
+    "verify.optimal.multipliers.check_norms",
+    "verify.problem.blocks.check_direct",
+    "verify.optimal.multipliers.allowed",
+    "verify.problem.blocks.check_reached",
     "verify.rules.lambda_max.check_attained",
     "verify.rules.value.equal",
-    "verify.data.compare",
-    "verify.data.same",
+    "verify.problem.data.compare",
+    "verify.problem.data.same",
 )
 
 

@@ -11,44 +11,45 @@ from typing import Any
 
 import pytest
 from flint import fmpq, fmpq_mat
+from verify.numbers.bounds import column, matrix
+from verify.numbers.coalitions import check_cones, check_form, check_leaf, check_win, check_wins
+from verify.numbers.patterns import Patterns
+from verify.numbers.polynomials import at_least, at_most, bernstein, never_negative
+from verify.numbers.roots import can_vanish, sign_of_sum
+from verify.optimal.ball import Ball, Class
+from verify.optimal.multipliers import batches, check_multipliers
+from verify.problem.blocks import written_out
+from verify.problem.input import read_input
+from verify.problem.problem import OBJECTIVE, Problem, read_problem
+from verify.problem.variants import ELASTIC, LOGISTIC, under
+from verify.rule import plain
+from verify.sets.classes import read_class, read_relu
+from verify.sets.masses import shared_masses
+from verify.sets.outs import check_outs
+from verify.sets.shortest import check_exact, check_shortest
+from verify.sets.solutions import System, lifted
+from verify.sets.split import check_forced, is_void, read_mixed, silent_on
+from verify.sets.superclasses import Candidates, read_rows, same_kernels
+from verify.sets.ties import Optimum as ExactOptimum
+from verify.sets.ties import Tied, check_farkas
 
 import verify
 from tests.verify.cover.plant import tree
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.score import entries
 from verify import Declined, Rejected, Usage
-from verify.ball import Ball, Class
-from verify.blocks import written_out
-from verify.bounds import column, matrix
 from verify.certificate import Report
-from verify.classes import read_class, read_relu
-from verify.coalitions import check_cones, check_form, check_leaf, check_win, check_wins
 from verify.cover.faces import check_star, meeting
 from verify.cover.strict import unit
 from verify.cover.tree import Reader
 from verify.facts import PRIMAL, Facts
-from verify.input import read_input
-from verify.masses import shared_masses
-from verify.multipliers import batches, check_multipliers
-from verify.outs import check_outs
-from verify.patterns import Patterns
-from verify.polynomials import at_least, at_most, bernstein, never_negative
-from verify.problem import OBJECTIVE, Problem, read_problem
-from verify.roots import can_vanish, sign_of_sum
-from verify.rules import cover_set, optimal_set, plain
+from verify.rules import cover_set, optimal_set
 from verify.rules.jump import Beside, check_beside, series
 from verify.rules.min_norm import check_min_norm
 from verify.rules.one_neuron import OneNeuron, check_one_neuron
 from verify.rules.primal import Primal, check_primal
-from verify.shortest import check_exact, check_shortest
-from verify.solutions import System, lifted
-from verify.split import check_forced, is_void, read_mixed, silent_on
 from verify.statement import statement
-from verify.superclasses import Candidates, read_rows, same_kernels
 from verify.text import Node
-from verify.ties import Optimum as ExactOptimum
-from verify.ties import Tied, check_farkas
-from verify.variants import ELASTIC, LOGISTIC, under
 
 
 def node(value: Any) -> Node:
@@ -548,7 +549,7 @@ def test_multipliers_come_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many fit into one, all rows come, once and in order."""
     rows = [(k, [k], 1) for k in range(5)]
     assert list(batches(rows, 1)) == [rows]
-    monkeypatch.setattr("verify.multipliers.BATCH_BITS", 129)
+    monkeypatch.setattr("verify.optimal.multipliers.BATCH_BITS", 129)
     assert list(batches(rows, 1)) == [rows[:2], rows[2:4], rows[4:]]
 
 

@@ -16,18 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import fmpq
-
-from tests.verify.oracle.brute import mat, vec
-from tests.verify.test_trusted import ROOT
-from verify import BadData, Declined, Rejected, check, leaders, trusted
-from verify.blocks import check_reached
-from verify.claims.single import one_fit
-from verify.count import count_sets
-from verify.data import compare, nearest_double, number, read_direct, unzipped
-from verify.errors import bounded
-from verify.facts import DUAL, FIT, PATTERNS, PRIMAL, VALUE, Fact, Facts, proved
-from verify.input import Input, read_input
-from verify.leaders import (
+from verify.numbers.count import count_sets
+from verify.numbers.patterns import Patterns, integer_vectors
+from verify.numbers.polynomials import add, at_least, at_most, by_powers, lower, multiply, never_negative
+from verify.numbers.restricted import Subspaces, merged
+from verify.numbers.roots import can_vanish, classes, sign_of_sum, signed_sums, splits
+from verify.numbers.signs import Signs, field_width
+from verify.optimal import leaders
+from verify.optimal.leaders import (
     NO_TIES,
     Rows,
     check_definite,
@@ -38,13 +34,20 @@ from verify.leaders import (
     semidefinite,
     spanning,
 )
+from verify.problem.blocks import check_reached
+from verify.problem.data import compare, nearest_double, number, read_direct, unzipped
+from verify.problem.input import Input, read_input
+from verify.problem.problem import Problem
+from verify.rule import Rule
+
+from tests.verify.oracle.brute import mat, vec
+from tests.verify.test_trusted import ROOT
+from verify import BadData, Declined, Rejected, check, trusted
+from verify.claims.single import one_fit
+from verify.errors import bounded
+from verify.facts import DUAL, FIT, PATTERNS, PRIMAL, VALUE, Fact, Facts, proved
 from verify.network import file
-from verify.patterns import Patterns, integer_vectors
-from verify.polynomials import add, at_least, at_most, by_powers, lower, multiply, never_negative
-from verify.problem import Problem
-from verify.restricted import Subspaces, merged
-from verify.roots import can_vanish, classes, sign_of_sum, signed_sums, splits
-from verify.rules import Rule, check_facts, extended
+from verify.rules import check_facts, extended
 from verify.rules.fit import Fit, check_fit
 from verify.rules.ggp import blocks_of, check_position, check_supports
 from verify.rules.logistic.value import (
@@ -60,7 +63,6 @@ from verify.rules.logistic.value import (
 from verify.rules.patterns import check_circuit, dependent_flats
 from verify.rules.primal import Primal, check_primal
 from verify.rules.value import Dual, Value
-from verify.signs import Signs, field_width
 from verify.text import Limits, Node, integer, show, within_limits
 from verify.trusted import closure, grounds, loaded_by, needs, told, ways
 
@@ -195,7 +197,7 @@ def test_rows_in_their_own_coordinates(monkeypatch: pytest.MonkeyPatch) -> None:
     zero = read_rows(mat([[0, 0, 0]]), False, [])
     assert zero.rows == [[0, 0, 0]] and len(zero.metric) == 3
     assert spanning([[1, 0], [2, 0], [0, 1]]) == [0, 2] and spanning([[0, 0], [1, 1]]) == [1]
-    monkeypatch.setattr("verify.leaders.MOST_ENTRIES", 3)
+    monkeypatch.setattr("verify.optimal.leaders.MOST_ENTRIES", 3)
     with pytest.raises(Declined, match="entries of a matrix"):
         read_rows(mat([[1, 2, 0], [2, 5, 0]]), False, [])
 

@@ -9,28 +9,28 @@ from typing import Any
 
 import pytest
 from flint import fmpq, fmpq_mat
+from verify.numbers.bounds import column, dual_basis, matrix, root_above
+from verify.optimal.ball import Ball, Class
+from verify.path.lifted import Set, check_forced, check_lifted
+from verify.path.moving import Along
+from verify.path.onset import Moving, antipodal, superclasses
+from verify.problem.problem import Problem
+from verify.sets.classes import read_relu
+from verify.sets.neurons import Neuron
+from verify.sets.solutions import OptimalSet
+from verify.sets.ties import Tied
 
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
-from verify.ball import Ball, Class
-from verify.bounds import column, dual_basis, matrix, root_above
 from verify.claims.paths import several_on_a_piece
-from verify.classes import read_relu
 from verify.facts import CURVE, DERIVATIVES, DUAL, LAMBDA_MAX, NEURONS, PATH, VALUE, Facts, proved
-from verify.lifted import Set, check_forced, check_lifted
-from verify.moving import Along
-from verify.neurons import Neuron
-from verify.onset import Moving, antipodal, superclasses
-from verify.problem import Problem
 from verify.rules import curve, derivatives, path
 from verify.rules.curve import check_breakpoint, check_curve, named, require_out
 from verify.rules.derivatives import read_system
 from verify.rules.jump import Beside, check_farkas, check_jump, kernel, mixed, series
 from verify.rules.path import Frame, Piece, check_path, check_piece, tube
 from verify.rules.value import Dual, Value
-from verify.solutions import OptimalSet
 from verify.text import Node, Vector
-from verify.ties import Tied
 
 ZERO, ONE = F(0), F(1)
 NODE = Node(None, None, "here")
@@ -275,9 +275,9 @@ def lifted(at: Moving, inverse: list[str], spread: list[str], lift: str = "0 1")
 def test_what_a_lifted_piece_hands_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """delta = the longest row times what is missed / (1 - beta); where the lift sets in nothing is unique."""
     reached: list[Any] = []
-    monkeypatch.setattr("verify.lifted.check_inside", lambda *arguments: reached.append(arguments[3]))
-    monkeypatch.setattr("verify.lifted.check_inverse", lambda *_: F(1, 2))
-    monkeypatch.setattr("verify.lifted.check_onset", lambda *_: (ONE, ZERO))
+    monkeypatch.setattr("verify.path.lifted.check_inside", lambda *arguments: reached.append(arguments[3]))
+    monkeypatch.setattr("verify.path.lifted.check_inverse", lambda *_: F(1, 2))
+    monkeypatch.setattr("verify.path.lifted.check_onset", lambda *_: (ONE, ZERO))
     two = replace(moving([1, 1], [(1, 0, 0), (0, 1, 0)]), miss=F(1, 10))
     for inverse in (["1 0 0", "0 3 0"], ["3 0 0", "0 1 0"]):
         fields = {"lift": [], "forced": [], "force": "", "spread": []}

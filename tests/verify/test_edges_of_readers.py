@@ -9,24 +9,25 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
+from verify.numbers.bounds import column
+from verify.numbers.field import read_field
+from verify.optimal.leaders import NO_TIES, Rows, check_definite, semidefinite
+from verify.problem.data import read_direct, read_table
+from verify.problem.input import Input
+from verify.problem.problem import Problem
+from verify.sets.neurons import Neuron
+from verify.sets.solutions import OptimalSet
 
 import verify
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.score import entries
 from verify import BadData, Declined, Rejected, Usage
-from verify.bounds import column
 from verify.claims.neurons import all_active, some_idle
-from verify.data import read_direct, read_table
 from verify.facts import DUAL, NEURONS, PRIMAL, VALUE, Facts, proved
-from verify.field import read_field
-from verify.input import Input
-from verify.leaders import NO_TIES, Rows, check_definite, semidefinite
 from verify.network.check import Network
 from verify.network.file import Array, compare_file, folded, from_bits
 from verify.network.stationary import Stationary, of_bias
 from verify.network.weights import Weights
-from verify.neurons import Neuron
-from verify.problem import Problem
 from verify.refutations.pruning import pruned
 from verify.refutations.tables import impossible
 from verify.rules import cover, leaders
@@ -36,7 +37,6 @@ from verify.rules.path import Frame, tube
 from verify.rules.polytope import support_of, used_by
 from verify.rules.primal import Primal
 from verify.rules.value import Dual, Value, check_value
-from verify.solutions import OptimalSet
 from verify.text import Limits, Node, load
 
 

@@ -8,17 +8,17 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from verify.problem.problem import OBJECTIVE, Problem
+from verify.problem.variants import ELASTIC, LOGISTIC
 
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.test_refutation_facts import FILES
 from verify import Declined, Rejected
-from verify.problem import OBJECTIVE, Problem
 from verify.refutations import others, paths, pruning, solutions
 from verify.refutations.core import d_z, multiple, nearest, optimum, project, read_instance
 from verify.refutations.others import general_loss, one_neuron
 from verify.refutations.paths import affine, curvature, part
 from verify.text import Node
-from verify.variants import ELASTIC, LOGISTIC
 
 BLOCKED = mat([[1]])  # w <= 0
 

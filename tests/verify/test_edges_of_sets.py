@@ -9,25 +9,31 @@ from typing import Any
 
 import pytest
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz
+from verify.numbers.bounds import column, dual_basis, fraction, identity, matrix, root_above
+from verify.numbers.field import Field, FieldMatrix, Number, read_field
+from verify.numbers.patterns import Patterns
+from verify.optimal.ball import Ball, Class, Face, Plane
+from verify.path.lifted import check_inside
+from verify.path.moving import Along, check_concave
+from verify.path.onset import Moving
+from verify.problem.problem import Problem
+from verify.sets.classes import read_class
+from verify.sets.direct import gated, merged, read_direct
+from verify.sets.in_field import InField
+from verify.sets.masses import check_masses, check_set, of_class, one_sided, shared_masses
+from verify.sets.neurons import Neuron, are_independent
+from verify.sets.shortest import check_shortest, weights
+from verify.sets.solutions import OptimalSet, System, set_rule
+from verify.sets.split import check_split, read_mixed
+from verify.sets.superclasses import Candidates, stretch
+from verify.sets.system import chosen, restricted, tableau
+from verify.sets.ties import Optimum, Tied, check_solutions, exact_system, neuron_of, tied_neurons
 
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
-from verify.ball import Ball, Class, Face, Plane
-from verify.bounds import column, dual_basis, fraction, identity, matrix, root_above
-from verify.classes import read_class
-from verify.direct import gated, merged, read_direct
 from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
-from verify.field import Field, FieldMatrix, Number, read_field
-from verify.lifted import check_inside
-from verify.masses import check_masses, check_set, of_class, one_sided, shared_masses
-from verify.moving import Along, check_concave
-from verify.neurons import Neuron, are_independent
-from verify.onset import Moving
-from verify.patterns import Patterns
-from verify.problem import Problem
 from verify.rules import algebraic_set, cover_set
 from verify.rules import cover as cover_rule
-from verify.rules.algebraic_set import InField
 from verify.rules.cover import check as check_by_cover
 from verify.rules.elastic.dual import check_elastic
 from verify.rules.exact_set import check_exact_set
@@ -37,13 +43,7 @@ from verify.rules.min_norm import check_min_norm
 from verify.rules.one_neuron import branch, check_one_neuron
 from verify.rules.polytope import check_polytope, read_bases, read_corner, support_of, walk
 from verify.rules.value import Dual, Value
-from verify.shortest import check_shortest, weights
-from verify.solutions import OptimalSet, System, set_rule
-from verify.split import check_split, read_mixed
-from verify.superclasses import Candidates, stretch
-from verify.system import chosen, restricted, tableau
 from verify.text import Node
-from verify.ties import Optimum, Tied, check_solutions, exact_system, neuron_of, tied_neurons
 
 ZERO, ONE = F(0), F(1)
 NODE = Node(None, None, "here")
@@ -289,7 +289,7 @@ def test_neurons_in_two_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         idle = Tied((1, 0), vec(0, 1), vec(0, 1, 0), () if by is block else (2,))
         tied = [Tied((1, 0), v, vec(1, 0, 0), others), idle]
-        monkeypatch.setattr("verify.ties.tied_neurons", lambda *_, tied=tied: tied)
+        monkeypatch.setattr("verify.sets.ties.tied_neurons", lambda *_, tied=tied: tied)
         fields = {"solutions": Node(["1 0"]), "farkas": Node("0 1 0")}
         found = check_solutions(by, None, NODE, fields)  # type: ignore[arg-type]
         assert (found.bends, found.kinked) == (expected, expected)
@@ -753,7 +753,7 @@ def test_sets_without_a_lift(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = check_set(found.ball, found.classes, nodes)
     assert (plain.classes, plain.dimension, plain.kinked, plain.bends, plain.weight_error) == (2, 0, 0, 0, 0)
     assert [one.active for one in plain.neurons] == [True, True] and plain.system.g == vec(3, 4)
-    monkeypatch.setattr("verify.masses.of_class", lambda problem, a, active, weight: (active, weight))
+    monkeypatch.setattr("verify.sets.masses.of_class", lambda problem, a, active, weight: (active, weight))
     assert check_set(found.ball, kinked, nodes).bends == 2
     blocks = replace(found.ball, problem=replace(found.ball.problem, blocks=((1, 1), (1, 2))))
     assert (check_set(blocks, kinked, nodes).kinked, check_set(blocks, kinked, nodes).bends) == (0, 0)
@@ -940,17 +940,17 @@ def test_lifts_of_free_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     ball = replace(found.ball, problem=problem)
     fields = {"lift": ["0 1"], "masses": "3", "split": "", "forced": ""}
     nodes = {key: Node(value, None, key) for key, value in fields.items()}
-    monkeypatch.setattr("verify.masses.check_masses", lambda *_: (vec(3, 4), ZERO))
+    monkeypatch.setattr("verify.sets.masses.check_masses", lambda *_: (vec(3, 4), ZERO))
     plain = {"ball": ball, "lift": problem.outputs, "mixed": {}, "members": [[0], [1]], "classes": found.classes}
-    monkeypatch.setattr("verify.masses.read_rows", lambda *_: ((), None))
+    monkeypatch.setattr("verify.sets.masses.read_rows", lambda *_: ((), None))
 
     def with_(**more: Any) -> None:
         monkeypatch.setattr(
-            "verify.masses.Candidates", lambda *_, free: SimpleNamespace(**{**plain, "free": free, **more})
+            "verify.sets.masses.Candidates", lambda *_, free: SimpleNamespace(**{**plain, "free": free, **more})
         )
 
     with_()
-    monkeypatch.setattr("verify.split.read_mixed", lambda *_: SimpleNamespace(**{**plain, "mixed": {0: ()}}))
+    monkeypatch.setattr("verify.sets.split.read_mixed", lambda *_: SimpleNamespace(**{**plain, "mixed": {0: ()}}))
     assert check_set(ball, found.classes, nodes).classes == 2
     with pytest.raises(Rejected, match="and no mixed class"):
         check_set(ball, found.classes, {**nodes, "mixed": NODE})
@@ -958,12 +958,12 @@ def test_lifts_of_free_columns(monkeypatch: pytest.MonkeyPatch) -> None:
         with_(lift=lift)
         with pytest.raises(Rejected, match="the free columns, then rows orthogonal to them"):
             check_set(ball, found.classes, nodes)
-    monkeypatch.setattr("verify.split.check_split", lambda *_: "split")
+    monkeypatch.setattr("verify.sets.split.check_split", lambda *_: "split")
     with_(lift=mat([[0, 1], [1, 0]]))
     assert check_set(ball, found.classes, nodes) == "split"
     for split, shared in (("", True), ("1", False)):  # a split of one mass may be there
         with_(members=[[0, 1]])
-        monkeypatch.setattr("verify.masses.shared_masses", lambda *_: "shared")
+        monkeypatch.setattr("verify.sets.masses.shared_masses", lambda *_: "shared")
         said = check_set(ball, found.classes, {**nodes, "split": Node(split, None, "split")})
         assert said == ("shared" if shared else "split")
     with_(members=[[0], [1]])

@@ -1,4 +1,4 @@
-"""verify.leaders: what it accepts is true, and every change of valid evidence is rejected or still true."""
+"""verify.optimal.leaders: what it accepts is true, and every change of valid evidence is rejected or still true."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from verify.optimal.leaders import PRIME, cholesky, semidefinite, spanning
 
 from relu_cert.exact import matrix, vector
 from relu_cert.written import written
 from tests.leaders.planted import Y_SMALL, Z_SMALL, checked, found, holds_in_plane
 from tests.verify.mutate import mutants
 from verify import Declined, Rejected
-from verify.leaders import PRIME, cholesky, semidefinite, spanning
 
 LAMBDA = "3/2"
 
@@ -155,9 +155,9 @@ def test_the_sign_one_is_no_leader() -> None:
 def test_too_many_signs_are_declined(monkeypatch: pytest.MonkeyPatch) -> None:
     """The matrix of the signs has a limit: beyond it the certificate is declined, at it it is read."""
     corners = len({*tied()["+"]["cells"][0]["triangles"]["corners"].split()})
-    monkeypatch.setattr("verify.leaders.MOST_SIGNS", corners)
+    monkeypatch.setattr("verify.optimal.leaders.MOST_SIGNS", corners)
     assert checked(Z_SMALL, Y_SMALL, LAMBDA, tied())
-    monkeypatch.setattr("verify.leaders.MOST_SIGNS", corners - 1)
+    monkeypatch.setattr("verify.optimal.leaders.MOST_SIGNS", corners - 1)
     with pytest.raises(Declined, match="leaders in triangles"):
         checked(Z_SMALL, Y_SMALL, LAMBDA, tied())
 

@@ -8,18 +8,18 @@ from fractions import Fraction as F
 from typing import Any
 
 import pytest
+from verify.numbers.bounds import column, dual_basis, fraction, matrix, vector
+from verify.optimal.ball import Ball, Class
+from verify.path.lifted import check_forced, check_inside, check_inverse, is_void
+from verify.path.moving import Along, check_concave
+from verify.path.onset import Moving, antipodal, check_apart, check_onset, superclasses
+from verify.problem.problem import Problem
+from verify.sets.classes import read_relu
+from verify.sets.direct import read_direct
+from verify.sets.superclasses import read_rows
 
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
-from verify.ball import Ball, Class
-from verify.bounds import column, dual_basis, fraction, matrix, vector
-from verify.classes import read_relu
-from verify.direct import read_direct
-from verify.lifted import check_forced, check_inside, check_inverse, is_void
-from verify.moving import Along, check_concave
-from verify.onset import Moving, antipodal, check_apart, check_onset, superclasses
-from verify.problem import Problem
-from verify.superclasses import read_rows
 from verify.text import Node
 
 ZERO = F(0)

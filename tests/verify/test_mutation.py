@@ -39,7 +39,7 @@ def constants(code: CodeType) -> list[object]:
     return [code.co_code, code.co_names, repr(plain), inner]
 
 
-@pytest.mark.parametrize("file", ["verify/bounds.py", "verify/roots.py", "verify/network/weights.py"])
+@pytest.mark.parametrize("file", ["verify/numbers/bounds.py", "verify/numbers/roots.py", "verify/network/weights.py"])
 def test_every_mutant_is_another_program(file: str) -> None:
     """Each compiles, differs from the original, and can be put in its place."""
     module = import_module(file.removesuffix(".py").replace("/", "."))
@@ -55,7 +55,11 @@ def test_every_mutant_is_another_program(file: str) -> None:
 
 def test_a_sample_is_spread_over_the_files() -> None:
     """As many as asked, no mutant twice, and of each file as many as its share of all mutants, up to one."""
-    every = [mutant for file in ("verify/bounds.py", "verify/roots.py", "verify/signs.py") for mutant in mutants(file)]
+    every = [
+        mutant
+        for file in ("verify/numbers/bounds.py", "verify/numbers/roots.py", "verify/numbers/signs.py")
+        for mutant in mutants(file)
+    ]
     some = drawn(every, 40, seed=3)
     assert len(set(some)) == 40
     for file in {mutant.file for mutant in every}:
@@ -78,8 +82,8 @@ def test_reasons_are_about_mutants() -> None:
 
 def test_results_by_file(tmp_path: Path) -> None:
     """Mutants with a reason are no part of what was tried, and one that was noticed once is noticed."""
-    every = [mutant for file in ("verify/errors.py", "verify/signs.py") for mutant in mutants(file)]
-    first, second, third = [mutant.name for mutant in every if mutant.file == "verify/signs.py"][:3]
+    every = [mutant for file in ("verify/errors.py", "verify/numbers/signs.py") for mutant in mutants(file)]
+    first, second, third = [mutant.name for mutant in every if mutant.file == "verify/numbers/signs.py"][:3]
     kept = tmp_path / "results"
     kept.write_text(f"survived\t{first}\nnoticed\t{first}\nsurvived\t{second}\nnoticed\t{third}\n")
     _, errors, signs, both = table(every, {third}, kept)
@@ -102,14 +106,14 @@ def test_a_sample_is_noticed() -> None:
 
 def test_what_nothing_tests_survives() -> None:
     """Without a test that calls the function, every mutant survives, and the exit code says so."""
-    ran = run("verify/roots.py", "--sample", "3", "--tests", BY_HAND[0])
+    ran = run("verify/numbers/roots.py", "--sample", "3", "--tests", BY_HAND[0])
     assert ran.returncode == 1
     assert "of 3 tried 0 were noticed" in ran.stdout
-    assert ran.stdout.count("survived: verify/roots.py") == 3
+    assert ran.stdout.count("survived: verify/numbers/roots.py") == 3
 
 
 def test_what_was_seen_is_kept(tmp_path: Path) -> None:
     """With --map the tests are looked at once, as long as their file is the same."""
-    arguments = ("verify/bounds.py", "--sample", "1", "--map", str(tmp_path / "map"), "--tests", BY_HAND[0])
+    arguments = ("verify/numbers/bounds.py", "--sample", "1", "--map", str(tmp_path / "map"), "--tests", BY_HAND[0])
     assert "1 looked at" in run(*arguments).stdout
     assert "0 looked at" in run(*arguments).stdout

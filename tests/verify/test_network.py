@@ -18,6 +18,10 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from verify.numbers.bounds import matrix
+from verify.numbers.field import read_field
+from verify.problem.problem import Problem, read_problem
+from verify.sets.solutions import System
 
 import verify
 from tests.verify.build.given_networks import (
@@ -36,19 +40,15 @@ from tests.verify.build.given_networks import merged as merged_by_hand
 from tests.verify.mutate import mutants
 from tests.verify.oracle.brute import rank
 from tests.verify.test_edges_of_networks import PLANE, fields
-from verify.bounds import matrix
 from verify.claims import way
 from verify.facts import NETWORK, Facts
-from verify.field import read_field
 from verify.network.check import Network, check_network
 from verify.network.directions import apart
 from verify.network.optimum import Known, enclosure
 from verify.network.outputs import rank as rank_of_outputs
 from verify.network.weights import Neuron, balanced, merged, read_weights
 from verify.network.weights_set import WeightSet
-from verify.problem import Problem, read_problem
 from verify.rules import check_facts
-from verify.solutions import System
 from verify.text import Limits, Node, load
 
 UNLISTED = "three for two, no vertices"

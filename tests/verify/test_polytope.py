@@ -11,6 +11,9 @@ from itertools import product
 from typing import Any
 
 import pytest
+from verify.numbers.bounds import matrix
+from verify.sets.solutions import System
+from verify.sets.ties import exact_system
 
 from relu_cert.certificate import certificate, dumps
 from relu_cert.data.dataset import Source
@@ -21,12 +24,9 @@ from relu_cert.prove.facts import BallSet, Facts
 from tests.prove.test_polytope_planted import settled
 from tests.verify.mutate import mutants
 from verify import Rejected, VerifyError, check
-from verify.bounds import matrix
 from verify.claims.polytope import staircase
 from verify.rules.polytope import Polytope, check_polytope
-from verify.solutions import System
 from verify.text import Limits, Node, load
-from verify.ties import exact_system
 
 
 @dataclass(frozen=True)
@@ -261,9 +261,10 @@ def test_the_claims_need_the_fact(claim: str) -> None:
 
 def test_connected_is_about_relu_networks() -> None:
     """Nothing is said about gated networks or direct problems."""
+    from verify.problem.problem import Problem
+
     from verify.claims import way
     from verify.facts import LAMBDA_MAX, proved
-    from verify.problem import Problem
 
     problem = Problem("gated", Fraction(1), (vec(1),), vec(1))
     with pytest.raises(Rejected, match="ReLU"):

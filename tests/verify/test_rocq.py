@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from verify.problem.variants import ELASTIC
 
 from tests.verify.build.bags import on_a_line, produced
 from tests.verify.corpus.rejected_cases import changed as another
@@ -26,7 +27,6 @@ from verify import Declined, Rejected, Usage, check, proved
 from verify.__main__ import main
 from verify.cover.lines import dot
 from verify.text import Limits
-from verify.variants import ELASTIC
 
 FOLDER = Path(__file__).parent / "rocq"
 ROCQ = Path(proved.__file__).parent / "rocq"

@@ -8,6 +8,11 @@ from typing import Any
 
 import pytest
 from flint import fmpq
+from verify.numbers.bounds import column, matrix
+from verify.optimal.ball import Ball, Class, Face
+from verify.problem.problem import Problem
+from verify.sets.neurons import Neuron
+from verify.sets.ties import Tied
 
 import verify
 from tests.verify.corpus.accepted_cases import accepted
@@ -15,11 +20,7 @@ from tests.verify.corpus.rejected_cases import changed
 from tests.verify.cover.plant import planted
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
-from verify.ball import Ball, Class, Face
-from verify.bounds import column, matrix
 from verify.facts import DUAL, Facts
-from verify.neurons import Neuron
-from verify.problem import Problem
 from verify.rules import load
 from verify.rules.curve import same_region
 from verify.rules.derivatives import Linear, check_sure, within
@@ -27,7 +28,6 @@ from verify.rules.elastic.dual import check_elastic
 from verify.rules.faces import at_kinks, check_break, check_idle_direction, check_leaving
 from verify.rules.jump import Beside, check_farkas, kernel
 from verify.text import Node
-from verify.ties import Tied
 
 ZERO = F(0)
 ROW = matrix(mat([[1]]), 1)

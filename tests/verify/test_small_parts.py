@@ -13,8 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import verify.optimal.leaders
+from verify.numbers.bounds import fraction, identity
+from verify.numbers.patterns import bit_text, describe_indices
+from verify.numbers.roots import sign_of_sum
+from verify.optimal.ball import Ball
+from verify.optimal.leaders import check_leaders, semidefinite
+from verify.problem.data import nearest_double
+from verify.problem.problem import Problem
+from verify.problem.variants import check_chances
+from verify.sets.shortest import check_shortest
 
-import verify.leaders
 from tests.verify.build.leaders import CELL, cell, leader, leading
 from tests.verify.build.plain import Case
 from tests.verify.corpus.rejected_cases import changed
@@ -23,28 +32,19 @@ from tests.verify.cover.test_cover_classes import with_part
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.test_bounds_of_parts import system
 from verify import Declined, Rejected
-from verify.ball import Ball
-from verify.bounds import fraction, identity
 from verify.child import Over, limited
 from verify.claims.polytope import components, connected, staircase
 from verify.cover import tree as tree_
 from verify.cover.check import Cover
 from verify.cover.lines import lines_of, weights_of
 from verify.cover.tree import RULE, SIGN, Reader, Walk, stream
-from verify.data import nearest_double
 from verify.facts import POLYTOPE, proved
-from verify.leaders import check_leaders, semidefinite
 from verify.network.directions import apart
 from verify.network.nearest import moved_squared, read_point
 from verify.network.optimum import Known, Optimum
-from verify.patterns import bit_text, describe_indices
-from verify.problem import Problem
-from verify.roots import sign_of_sum
 from verify.rules.cover_set import surely_concave
 from verify.rules.polytope import Polytope, read_corner
-from verify.shortest import check_shortest
 from verify.text import Node, describe
-from verify.variants import check_chances
 
 NODE = Node(None)
 
@@ -61,7 +61,7 @@ def test_zero_matrices_are_semidefinite() -> None:
 def test_the_rest_has_a_dominant_diagonal(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a factor of zeros the matrix itself is the rest: |a_ij| <= a_ii passes, more by one does not, and neither
     does a diagonal below 0."""
-    monkeypatch.setattr(verify.leaders, "cholesky", lambda M: [[0] * len(M) for _ in M])
+    monkeypatch.setattr(verify.optimal.leaders, "cholesky", lambda M: [[0] * len(M) for _ in M])
     assert semidefinite([[1, 1], [1, 1]])
     assert semidefinite([[2, 1, 1], [1, 2, -1], [1, -1, 2]])
     assert not semidefinite([[64, 65], [65, 65]])

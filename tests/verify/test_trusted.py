@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from verify.problem.problem import Problem
+from verify.rule import Rule
 
 import verify
 from tests.verify.build import free_terms, optimal_sets
@@ -24,8 +26,7 @@ from tests.verify.score import entries, judged
 from verify.__main__ import main
 from verify.claims import CLAIMS, REFUTED, TABLES, Row, rows
 from verify.facts import DUAL, VALUE, Fact, Facts, proved
-from verify.problem import Problem
-from verify.rules import FILES, NAMES, Rule, check_facts, extended, load
+from verify.rules import FILES, NAMES, check_facts, extended, load
 from verify.rules.value import Dual
 from verify.text import Node
 from verify.trusted import KINDS, closure, grounds, later, ways
@@ -114,8 +115,8 @@ RESTING: list[tuple[str, str, set[str], set[str]]] = [  # and what is loaded bes
     *[("an exact set", "p-unique", {*LIST, "exact_set"}, set()), ("a cover", "optimal", COVER, set())],
     ("a cover", "p-unique", {*COVER, "cover_set"}, set()),
     ("a cover with a plane", "optimal", COVER, {"verify/cover/faces.py"}),
-    ("a cover with free biases", "optimal", COVER, {"verify/cover/prisms.py", "verify/variants.py"}),
-    ("gated", "optimal", LIST, {"verify/blocks.py", "verify/variants.py"}),
+    ("a cover with free biases", "optimal", COVER, {"verify/cover/prisms.py", "verify/problem/variants.py"}),
+    ("gated", "optimal", LIST, {"verify/problem/blocks.py", "verify/problem/variants.py"}),
 ]
 
 
@@ -140,9 +141,14 @@ def test_what_is_loaded_later() -> None:
     """Files that only a function loads are named beside the others, and none that is there for types alone."""
     files, _ = closure("optimal", COVER)
     found = later(files)
-    assert {"verify/cover/faces.py", "verify/cover/prisms.py", "verify/variants.py", "verify/data.py"} <= set(found)
+    assert {
+        "verify/cover/faces.py",
+        "verify/cover/prisms.py",
+        "verify/problem/variants.py",
+        "verify/problem/data.py",
+    } <= set(found)
     assert found == sorted(set(found)) and not set(found) & set(files)
-    assert "verify/rules/path.py" not in found and "verify/coalitions.py" not in found
+    assert "verify/rules/path.py" not in found and "verify/numbers/coalitions.py" not in found
     assert "verify/network/__init__.py" in found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from verify.errors import Rejected
 from verify.facts import Fact, Facts
-from verify.problem import Problem
+from verify.problem.problem import Problem
 from verify.text import Node
 
 PROVED, REFUTED, UNDECIDED = VERDICTS = ("PROVED", "REFUTED", "UNDECIDED")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verify.bounds import root_above
 from verify.claims import PROVED, REFUTED, Row
 from verify.facts import NETWORK, VALUE, Facts, needed
 from verify.network.check import Network
 from verify.network.own import Own
 from verify.network.weights import balanced as balanced_objective
-from verify.problem import Problem
+from verify.numbers.bounds import root_above
+from verify.problem.problem import Problem
 from verify.rules.value import Value
 from verify.text import Node, show
 

@@ -9,7 +9,7 @@ from operator import eq, ge, gt
 from verify.claims import PROVED, REFUTED, Row, Says
 from verify.claims.unique import WHAT, beyond
 from verify.facts import DERIVATIVES, LAMBDA_MAX, NEURONS, Facts
-from verify.problem import Problem
+from verify.problem.problem import Problem
 from verify.text import Node, show
 
 

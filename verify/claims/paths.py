@@ -5,7 +5,7 @@ from __future__ import annotations
 from verify.claims import PROVED, REFUTED, Row
 from verify.claims.unique import WHAT, several
 from verify.facts import JUMP, PATH, SET, Facts
-from verify.problem import Problem
+from verify.problem.problem import Problem
 from verify.text import Node, show
 
 OPEN = "a jump, a piece where the network is not unique, or such a lambda in the interval"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from verify.claims import PROVED, Row
 from verify.claims.unique import beyond
 from verify.facts import LAMBDA_MAX, POLYTOPE, SHORTEST, Facts
-from verify.problem import Problem
+from verify.problem.problem import Problem
 from verify.text import Node, show
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from verify.claims import PROVED, REFUTED, Row, Says
 from verify.facts import COLUMNS, CURVE, DUAL, FIT, GROUPS, ONE_NEURON, PATTERNS, Fact, Facts
-from verify.problem import Problem
+from verify.problem.problem import Problem
 from verify.text import Node, show
 
 

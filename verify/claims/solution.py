@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from verify.claims import PROVED, REFUTED, Row
 from verify.facts import SOLUTION, VALUE, Facts
-from verify.problem import Problem
+from verify.problem.problem import Problem
 from verify.text import Node, show
 
 

@@ -8,7 +8,7 @@ from operator import ge
 
 from verify.claims import PROVED, REFUTED, Row, Says
 from verify.facts import LAMBDA_MAX, SET, Facts
-from verify.problem import Problem
+from verify.problem.problem import Problem
 from verify.text import Node, show
 
 WHAT = {"relu": "network", "gated": "gated network", "cgl": "solution"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verify.ball import Ball, Class
-from verify.bounds import root_above
 from verify.cover.check import Cover, check_cover
+from verify.numbers.bounds import root_above
+from verify.optimal.ball import Ball, Class
 from verify.text import Node
 
 

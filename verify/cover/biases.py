@@ -9,11 +9,11 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from verify.ball import Ball, Class, Face
-from verify.bounds import column, fraction, rational, root_above, vector
-from verify.problem import Problem, dot, square
-from verify.solutions import OptimalSet
-from verify.superclasses import Candidates, length
+from verify.numbers.bounds import column, fraction, rational, root_above, vector
+from verify.optimal.ball import Ball, Class, Face
+from verify.problem.problem import Problem, dot, square
+from verify.sets.solutions import OptimalSet
+from verify.sets.superclasses import Candidates, length
 from verify.text import Fields, Node, Vector, show
 
 

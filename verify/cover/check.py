@@ -17,7 +17,7 @@ from verify.cover.lines import Lines, Weights, coarse, lines_of, root_above, wei
 from verify.cover.strict import check_strict
 from verify.cover.ties import Tie, check_special, in_piece, read_tie
 from verify.cover.tree import Leaves, Walk, sign_cones
-from verify.problem import SIGNS, Problem
+from verify.problem.problem import SIGNS, Problem
 from verify.text import Node, Vector
 
 MOST_DIRECTIONS, MOST_TIES = 12, 255

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.bounds import root_above
 from verify.cover.check import Cover
-from verify.rules.algebraic_set import InField
+from verify.numbers.bounds import root_above
+from verify.sets.in_field import InField
+from verify.sets.ties import Numbers, Optimum, reaches
 from verify.text import Node, mask_of
-from verify.ties import Numbers, Optimum, reaches
 
 
 @dataclass(frozen=True)

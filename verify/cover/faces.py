@@ -12,7 +12,7 @@ from verify.cover.lines import Row, Weights, dot
 from verify.cover.strict import unit
 from verify.cover.ties import Tie
 from verify.cover.tree import WEIGHT, Reader, Special
-from verify.problem import cleared
+from verify.numbers.integers import cleared
 from verify.text import Node
 
 TOUCHES = 48  # a row through a face is on at p where w.p > 0 and (w.p)^2 2^48 > |w|^2 |p|^2: a choice, not a claim

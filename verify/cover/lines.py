@@ -12,7 +12,8 @@ from operator import mul
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.problem import Problem, cleared, cleared_rows
+from verify.numbers.integers import cleared, cleared_rows
+from verify.problem.problem import Problem
 from verify.text import Node, Vector
 
 Row = tuple[int, ...]

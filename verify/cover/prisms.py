@@ -8,7 +8,7 @@ from math import ceil
 
 from verify.cover.lines import Row, root_above
 from verify.cover.tree import sign_cones
-from verify.problem import Problem, dot, square
+from verify.problem.problem import Problem, dot, square
 from verify.text import Node
 
 

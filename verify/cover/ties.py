@@ -8,7 +8,8 @@ from fractions import Fraction
 
 from verify.cover.lines import Row, Weights, dot
 from verify.cover.tree import Leaves, Special
-from verify.problem import SIGNS, cleared
+from verify.numbers.integers import cleared
+from verify.problem.problem import SIGNS
 from verify.text import Node, show
 
 

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.ball import Ball
 from verify.facts import DUAL, LAMBDA_MAX, NEURONS, PATTERNS, POLYTOPE, VALUE, Facts
 from verify.network.directions import Directions, check_directions
 from verify.network.nearest import Nearest, check_nearest
@@ -15,7 +14,8 @@ from verify.network.outputs import Pruned, check_pruned, rank
 from verify.network.own import Own, check_own
 from verify.network.stationary import Stationary, check_stationary
 from verify.network.weights import Weights, free_constant, mergeable, merged, read_weights
-from verify.problem import Problem
+from verify.optimal.ball import Ball
+from verify.problem.problem import Problem
 from verify.rules.value import equal, read_gap
 from verify.text import Fields, Node, show
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.ball import Ball
-from verify.bounds import root_above
 from verify.network.optimum import Known, Optimum
 from verify.network.weights import Neuron, Weights
-from verify.problem import dot, square
+from verify.numbers.bounds import root_above
+from verify.optimal.ball import Ball
+from verify.problem.problem import dot, square
 from verify.text import Node, Vector, show
 
 FARTHEST = Fraction(2)

@@ -17,10 +17,10 @@ from hashlib import sha256
 from math import prod
 from typing import Any
 
-from verify.data import number
 from verify.errors import BadData, Rejected, Usage
 from verify.facts import NETWORK, SOLUTION, Facts
 from verify.network.check import Network
+from verify.problem.data import number
 from verify.text import Limits, Matrix, Vector, describe, parsed, within_limits
 
 PLACE = "certificate.facts.network"
@@ -52,7 +52,7 @@ def compare_given(facts: Facts, raw: bytes, limits: Limits, bias: bool) -> None:
     """Reject unless the file of the network, or of the coefficients, is the one that the certificate speaks of."""
     if (given := facts.get(SOLUTION)) is None:
         return compare_file(facts.get(NETWORK), raw, limits, bias)
-    from verify.rules.solution import compare_coefficients
+    from verify.network.solution import compare_coefficients
 
     return compare_coefficients(given, raw)
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.bounds import root_above
 from verify.network.optimum import Known, Optimum
 from verify.network.weights import Neuron
-from verify.problem import Problem, dot, square
+from verify.numbers.bounds import root_above
+from verify.problem.problem import Problem, dot, square
 from verify.text import Fields, Node, Vector, show
 
 ZERO = Fraction(0)

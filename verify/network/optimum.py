@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from verify.ball import Ball
-from verify.bounds import column, fraction, root_above, vector
-from verify.field import Number
 from verify.network.weights_set import WeightSet
-from verify.neurons import Neuron
-from verify.problem import dot, square
+from verify.numbers.bounds import column, fraction, root_above, vector
+from verify.numbers.field import Number
+from verify.optimal.ball import Ball
+from verify.problem.problem import dot, square
 from verify.rules.polytope import Polytope
-from verify.solutions import OptimalSet
+from verify.sets.neurons import Neuron
+from verify.sets.solutions import OptimalSet
 from verify.text import Vector
 
 

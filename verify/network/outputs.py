@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import lcm
 
-from verify.bounds import matrix
 from verify.network.weights import Neuron, Weights, neuron_of, norms, residual
-from verify.problem import SIGNS, Problem
-from verify.roots import sign_of_sum
+from verify.numbers.bounds import matrix
+from verify.numbers.roots import sign_of_sum
+from verify.problem.problem import SIGNS, Problem
 from verify.text import Node, show
 
 

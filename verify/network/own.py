@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.blocks import check_direct, written_out
 from verify.facts import PRIMAL, Facts
 from verify.network.weights import Weights
-from verify.problem import Problem, dot, square
+from verify.problem.blocks import check_direct, written_out
+from verify.problem.problem import Problem, dot, square
 from verify.rules.primal import check_primal
 from verify.text import Node
 

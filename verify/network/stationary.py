@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.network.weights import Weights, free_constant
-from verify.patterns import Patterns
-from verify.problem import Problem, dot, square, transposed
+from verify.numbers.patterns import Patterns
+from verify.problem.problem import Problem, dot, square, transposed
 from verify.text import Node, Vector, mask_of, show
 
 MOST_CELLS = 1 << 16  # around one neuron; beyond, its lower bound is 0

@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.bounds import root_above
-from verify.problem import Problem, square, transposed
+from verify.numbers.bounds import root_above
+from verify.problem.problem import Problem, square, transposed
 from verify.text import Fields, Matrix, Vector, mask_of
 
 

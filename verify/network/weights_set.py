@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.bounds import column, dual_basis, fraction, vector
-from verify.problem import dot
-from verify.solutions import System
-from verify.system import on_grid
+from verify.numbers.bounds import column, dual_basis, fraction, vector
+from verify.problem.problem import dot
+from verify.sets.solutions import System
+from verify.sets.system import on_grid
 from verify.text import Node, Vector, show
 
 ZERO = Fraction(0)

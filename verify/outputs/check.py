@@ -14,9 +14,10 @@ from flint import fmpz_mat
 from verify.cover.lines import Lines, Row, lines_of
 from verify.cover.tree import sign_cones
 from verify.errors import bounded
+from verify.numbers.integers import cleared
 from verify.outputs.forms import Crossing, definite, form, integers, length_above, nonnegative
 from verify.outputs.tree import TIE, WHOLE, Leaf, Streams, walk
-from verify.problem import Problem, cleared
+from verify.problem.problem import Problem
 from verify.text import Node, Vector
 
 MOST_DIRECTIONS, MOST_TIES, MOST_HEIGHTS = 12, 255, 2**28

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from verify.data import number, read_fields
 from verify.errors import Rejected
-from verify.input import Input
-from verify.problem import Problem
+from verify.problem.data import number, read_fields
+from verify.problem.input import Input
+from verify.problem.problem import Problem
 from verify.text import Fields, Limits, Matrix, Node, Vector
 
 OUTPUTS = "1/2|sum (Zw_j)_+ v_j' - Y|^2 + lambda*sum|w_j||v_j|"

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-from verify.blocks import written_out
-from verify.bounds import column, matrix, vector
 from verify.errors import Declined, bounded
-from verify.problem import Problem, dot, read_problem, square, times, transposed
+from verify.numbers.bounds import column, matrix, vector
+from verify.problem.blocks import written_out
+from verify.problem.problem import Problem, dot, read_problem, square, times, transposed
 from verify.text import Matrix, Node, Vector
 
 Weights = tuple[Vector, ...]

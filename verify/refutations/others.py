@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verify.blocks import written_out
-from verify.bounds import root_above
 from verify.errors import Rejected
-from verify.problem import Problem, dot, square, times
+from verify.numbers.bounds import root_above
+from verify.problem.blocks import written_out
+from verify.problem.problem import Problem, dot, square, times
 from verify.refutations.core import (
     ZERO,
     combine,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from verify.ball import Ball
-from verify.problem import SIGNS, dot, square, times
+from verify.optimal.ball import Ball
+from verify.problem.problem import SIGNS, dot, square, times
 from verify.refutations.core import (
     ZERO,
     Optimum,
@@ -21,8 +21,8 @@ from verify.refutations.core import (
     solve,
 )
 from verify.rules.jump import Beside, check_beside, kernel
+from verify.sets.ties import Tied
 from verify.text import Matrix, Node, Vector
-from verify.ties import Tied
 
 
 def affine(one: Optimum, other: Optimum, node: Node) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from verify.problem import Problem, times
+from verify.problem.problem import Problem, times
 from verify.refutations.core import (
     Weights,
     combine,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations, product
 
-from verify.blocks import read_patterns, written_out
-from verify.bounds import matrix
 from verify.errors import Declined
-from verify.problem import Problem, dot, read_problem, square
+from verify.numbers.bounds import matrix
+from verify.problem.blocks import read_patterns, written_out
+from verify.problem.problem import Problem, dot, read_problem, square
 from verify.refutations.core import (
     MOST_ROWS,
     Optimum,

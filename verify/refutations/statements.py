@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 
-from verify.certificate import REFUTATION, frame
+from verify.certificate import frame
+from verify.frame import REFUTATION
 from verify.text import Limits, Node, within_limits
 
 VERSION = 1

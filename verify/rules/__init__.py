@@ -12,7 +12,7 @@ from pkgutil import iter_modules, resolve_name
 from typing import Any
 
 from verify.facts import PATTERNS, Fact, Facts, needed
-from verify.problem import Problem
+from verify.problem.problem import Problem
 from verify.text import Node
 
 FOLDERS = ("elastic", "logistic", "outputs")
@@ -82,7 +82,7 @@ def check_facts(problem: Problem, node: Node) -> Facts:
     if "patterns" in rules:
         facts = extended(facts, rules.pop("patterns"), problem, given["patterns"])
     if problem.patterns is not None or (problem.delta and problem.model != "cgl"):
-        from verify.blocks import written_out
+        from verify.problem.blocks import written_out
 
         problem = written_out(problem, problem.patterns or needed(facts.get(PATTERNS), "patterns", node).masks)
     for name, rule in rules.items():

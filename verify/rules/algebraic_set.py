@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from verify.ball import Ball
 from verify.facts import COVER, DUAL, MULTIPLIERS, PATTERNS, Facts, needed
-from verify.field import FieldMatrix, Number, read_field, read_numbers
-from verify.multipliers import allowed, not_out
-from verify.neurons import Neuron
-from verify.problem import Problem
-from verify.solutions import OptimalSet, set_rule
+from verify.numbers.field import FieldMatrix, Number, read_field, read_numbers
+from verify.optimal.ball import Ball
+from verify.optimal.multipliers import allowed, not_out
+from verify.problem.problem import Problem
+from verify.sets.neurons import Neuron
+from verify.sets.solutions import OptimalSet, set_rule
+from verify.sets.ties import Numbers, Optimum, Tied, check_solutions
 from verify.text import Node
-from verify.ties import Numbers, Optimum, Tied, check_solutions
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class InField(Optimum):
 
     def blocks(self) -> Iterator[tuple[int, Node, Numbers]]:
         """Every block is out, with its rho of `dual` or none, or has rho >= 0 of its entry, or none."""
-        from verify.direct import is_out
+        from verify.sets.direct import is_out
 
         problem, entries = self.ball.problem, dict[int, Node]()
         for entry in self.own.array():
@@ -89,7 +89,7 @@ def check_algebraic_set(problem: Problem, facts: Facts, node: Node) -> OptimalSe
     off = [r_k - t_k for r_k, t_k in zip(r, theta, strict=True)]
     ball = Ball(problem, theta, sum((x * x for x in off), in_field.number(())).upper())
     if (cover := facts.get(COVER)) is not None:
-        from verify.cover.exact import CoveredInField
+        from verify.sets.covered import CoveredInField
 
         return check_solutions(CoveredInField(ball, r, node, fields["multipliers"], cover), None, node, fields)
     optimum = InField(ball, r, needed(facts.get(MULTIPLIERS), MULTIPLIERS.name, node), fields["multipliers"])

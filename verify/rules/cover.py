@@ -7,8 +7,8 @@ from math import floor
 
 from verify.cover.check import check_cover
 from verify.facts import COVER, DUAL, PRIMAL, Facts, needed
-from verify.problem import Problem
-from verify.rules import Rule, unlisted
+from verify.problem.problem import Problem
+from verify.rule import Rule, unlisted
 from verify.rules.value import Dual
 from verify.text import Node, Vector
 
@@ -21,7 +21,7 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     node.require(facts.get(DUAL) is None, "one proof of the dual point, by `dual`, `cover` or `leaders`", "two")
     theta = read_theta(problem, facts, fields["theta"])
     if problem.free or problem.logistic:
-        from verify.variants import check_point
+        from verify.problem.variants import check_point
 
         check_point(problem, theta, fields["theta"])
     return Facts({DUAL: Dual(theta), COVER: check_cover(problem, theta, problem.lam**2, fields["proof"])})

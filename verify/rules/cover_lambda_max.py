@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from verify.cover.check import check_cover
 from verify.facts import LAMBDA_MAX, Facts, proved
-from verify.problem import Problem
-from verify.rules import Rule, unlisted
+from verify.problem.problem import Problem
+from verify.rule import Rule, unlisted
 from verify.rules.lambda_max import check_attained, slope_at_zero
 from verify.text import Node
 

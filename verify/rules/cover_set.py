@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verify.ball import Ball, Class
-from verify.bounds import column, root_above
-from verify.classes import read_class, relu_class
 from verify.cover.check import Cover
 from verify.cover.ties import Tie
 from verify.facts import COVER, DUAL, VALUE, Facts
-from verify.masses import KEYS, check_set
-from verify.problem import Problem
-from verify.solutions import OptimalSet, lifted, set_rule
+from verify.numbers.bounds import column, root_above
+from verify.optimal.ball import Ball, Class
+from verify.problem.problem import Problem
+from verify.sets.classes import read_class, relu_class
+from verify.sets.masses import KEYS, check_set
+from verify.sets.solutions import OptimalSet, lifted, set_rule
 from verify.text import Node, mask_of
 
 
@@ -62,7 +62,7 @@ def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node, lift: N
             side[c] = (1 if D >> k & 1 else -1) * (1 if a > 0 else -1)
     doubtful = [c for c, sure in enumerate(surely_concave(ball, cover, xi)) if side[c] and not sure]
     if ball.problem.biases and not found.kinks:
-        from verify.split import spanned
+        from verify.sets.split import spanned
 
         L = tuple(row.vector(ball.problem.n) for row in lift.array())
         pooled = ball.problem.pooled

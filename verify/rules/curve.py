@@ -8,17 +8,17 @@ from itertools import pairwise
 
 from flint import fmpq_mat
 
-from verify.ball import Ball, Class
-from verify.bounds import column, root_above
-from verify.classes import read_class
 from verify.facts import CURVE, LAMBDA_MAX, PATH, PATTERNS, Facts, proved
-from verify.moving import read_moving
-from verify.patterns import Patterns
-from verify.polynomials import at_least, at_most, length_squared
-from verify.problem import Problem, dot, square
-from verify.rules import Rule
+from verify.numbers.bounds import column, root_above
+from verify.numbers.patterns import Patterns
+from verify.numbers.polynomials import at_least, at_most, length_squared
+from verify.optimal.ball import Ball, Class
+from verify.path.moving import read_moving
+from verify.problem.problem import Problem, dot, square
+from verify.rule import Rule
 from verify.rules.path import Frame, Piece, tube
-from verify.superclasses import length
+from verify.sets.classes import read_class
+from verify.sets.superclasses import length
 from verify.text import Fields, Node, Vector, show
 
 NARROW = 10**12

@@ -12,12 +12,12 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from verify.bounds import column, fraction, identity, matrix, rational, root_above, rows, vector
 from verify.facts import DERIVATIVES, DUAL, NEURONS, VALUE, Facts, proved
-from verify.problem import Problem, square
-from verify.rules import Rule
-from verify.solutions import OptimalSet
-from verify.superclasses import length, side_by_side, stretch
+from verify.numbers.bounds import column, fraction, identity, matrix, rational, root_above, rows, vector
+from verify.problem.problem import Problem, square
+from verify.rule import Rule
+from verify.sets.solutions import OptimalSet
+from verify.sets.superclasses import length, side_by_side, stretch
 from verify.text import Node, Vector, show
 
 

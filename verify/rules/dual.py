@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from verify.facts import DUAL, MULTIPLIERS, PATTERNS, Facts
-from verify.multipliers import check_multipliers
-from verify.problem import Problem
-from verify.rules import Rule, everywhere
+from verify.optimal.multipliers import check_multipliers
+from verify.problem.problem import Problem
+from verify.rule import Rule, everywhere
 from verify.rules.value import Dual
 from verify.text import Node
 
@@ -15,7 +15,7 @@ def check_dual(problem: Problem, facts: Facts, node: Node) -> Facts:
     fields = node.record("theta", "multipliers")
     theta = fields["theta"].vector(problem.n)
     if problem.free:
-        from verify.variants import check_orthogonal
+        from verify.problem.variants import check_orthogonal
 
         check_orthogonal(problem, theta, fields["theta"])
     check_multipliers(problem, facts.get(PATTERNS), theta, problem.lam**2, fields["multipliers"])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verify.ball import Ball
 from verify.facts import COVER, DUAL, MULTIPLIERS, PATTERNS, VALUE, Facts, needed
-from verify.problem import Problem
-from verify.solutions import OptimalSet, set_rule
+from verify.optimal.ball import Ball
+from verify.problem.problem import Problem
+from verify.sets.solutions import OptimalSet, set_rule
+from verify.sets.ties import Optimum, check_solutions
 from verify.text import Node, show
-from verify.ties import Optimum, check_solutions
 
 
 def check_exact_set(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
@@ -20,7 +20,7 @@ def check_exact_set(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
         raise node.reject("lower = upper in the fact value", f"{show(value.lower)} < {show(value.upper)}")
     ball, cover = Ball(problem, theta, Fraction(0)), facts.get(COVER)
     if cover is not None:
-        from verify.cover.exact import Covered
+        from verify.sets.covered import Covered
 
         return check_solutions(Covered(ball, theta, node, cover), None, node, fields)
     optimum = Optimum(ball, theta, needed(facts.get(MULTIPLIERS), MULTIPLIERS.name, node))

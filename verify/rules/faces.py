@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from verify.ball import Ball
-from verify.bounds import column, matrix, vector
-from verify.classes import read_class
 from verify.facts import DUAL, NEURONS, PATTERNS, Facts, proved
-from verify.masses import one_sided
-from verify.neurons import Neuron
-from verify.patterns import Patterns
-from verify.problem import Problem, dot, times, transposed
-from verify.rules import Rule
+from verify.numbers.bounds import column, matrix, vector
+from verify.numbers.patterns import Patterns
+from verify.optimal.ball import Ball
+from verify.problem.problem import Problem, dot, times, transposed
+from verify.rule import Rule
+from verify.sets.classes import read_class
+from verify.sets.masses import one_sided
+from verify.sets.neurons import Neuron
 from verify.text import Fields, Matrix, Node, Vector, show
 
 ZERO = Fraction(0)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.facts import FIT, PATTERNS, PRIMAL, VALUE, Facts, proved
-from verify.problem import Problem
-from verify.rules import Rule, everywhere
+from verify.problem.problem import Problem
+from verify.rule import Rule, everywhere
 from verify.rules.value import equal
 from verify.text import Node, show
 

@@ -12,13 +12,14 @@ from math import comb
 
 from flint import fmpz_mat
 
-from verify.coalitions import BlockVector, check_wins
 from verify.errors import Declined, bounded
 from verify.facts import COLUMNS, GROUPS, PATTERNS, Facts
-from verify.patterns import Patterns, describe_indices, integer_vectors
-from verify.problem import SIGNS, Problem, cleared, cleared_rows
-from verify.roots import can_vanish, sign_of_sum
-from verify.rules import Rule
+from verify.numbers.coalitions import BlockVector, check_wins
+from verify.numbers.integers import cleared, cleared_rows
+from verify.numbers.patterns import Patterns, describe_indices, integer_vectors
+from verify.numbers.roots import can_vanish, sign_of_sum
+from verify.problem.problem import SIGNS, Problem
+from verify.rule import Rule
 from verify.text import Fields, Node
 
 MOST_SUPPORTS = 1_000_000

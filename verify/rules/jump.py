@@ -10,14 +10,14 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from verify.ball import Ball
-from verify.bounds import column, identity, rational
 from verify.facts import JUMP, PATH, PATTERNS, Facts, proved
-from verify.multipliers import check_multipliers
-from verify.problem import SIGNS, Problem, dot, square
-from verify.rules import Rule
+from verify.numbers.bounds import column, identity, rational
+from verify.optimal.ball import Ball
+from verify.optimal.multipliers import check_multipliers
+from verify.problem.problem import SIGNS, Problem, dot, square
+from verify.rule import Rule
+from verify.sets.ties import Optimum, Tied, neuron_of, read_solution, tied_neurons
 from verify.text import Fields, Node, Vector, show
-from verify.ties import Optimum, Tied, neuron_of, read_solution, tied_neurons
 
 MOST_ORDER = 8
 

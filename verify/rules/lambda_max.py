@@ -8,9 +8,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from verify.facts import LAMBDA_MAX, PATTERNS, Facts, proved
-from verify.multipliers import check_multipliers
-from verify.problem import Problem, dot, square
-from verify.rules import Rule
+from verify.optimal.multipliers import check_multipliers
+from verify.problem.problem import Problem, dot, square
+from verify.rule import Rule
 from verify.rules.primal import neuron_output
 from verify.text import Node, Vector, show
 
@@ -24,7 +24,7 @@ def check_lambda_max(problem: Problem, facts: Facts, node: Node) -> Facts:
     y = slope_at_zero(problem)
     check_multipliers(problem, patterns, y, squared, fields["multipliers"])
     if problem.model == "gated":
-        from verify.blocks import check_reached
+        from verify.problem.blocks import check_reached
 
         check_reached(problem, patterns, y, squared, fields["attained"])
     else:

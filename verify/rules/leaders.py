@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from verify.facts import DUAL, Facts, proved
-from verify.leaders import check_leaders
-from verify.problem import Problem
-from verify.rules import Rule, unlisted
+from verify.optimal.leaders import check_leaders
+from verify.problem.problem import Problem
+from verify.rule import Rule, unlisted
 from verify.rules.value import Dual
 from verify.text import Node
 

@@ -8,14 +8,14 @@ from typing import Any
 
 from flint import fmpq
 
-from verify.bounds import rational
 from verify.facts import SET, SHORTEST, Facts, proved
-from verify.field import read_numbers
-from verify.problem import Problem
-from verify.rules import Rule
-from verify.shortest import Shortest, check_enclosed, read_weights, weights
-from verify.solutions import System
-from verify.system import MOST_BITS, on_grid
+from verify.numbers.bounds import rational
+from verify.numbers.field import read_numbers
+from verify.problem.problem import Problem
+from verify.rule import Rule
+from verify.sets.shortest import Shortest, check_enclosed, read_weights, weights
+from verify.sets.solutions import System
+from verify.sets.system import MOST_BITS, on_grid
 from verify.text import Fields, Node, Vector, show
 
 

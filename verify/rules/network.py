@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from verify.facts import NETWORK, proved
 from verify.network.check import check_network
-from verify.rules import Rule, unlisted
+from verify.rule import Rule, unlisted
 
 RULE = Rule(
     (NETWORK,),

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.facts import ONE_NEURON, proved
-from verify.problem import SIGNS, Problem
-from verify.rules import Rule
+from verify.problem.problem import SIGNS, Problem
+from verify.rule import Rule
 from verify.text import Node, show
 
 Line = tuple[Fraction, Fraction]  # a and b

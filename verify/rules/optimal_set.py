@@ -5,13 +5,13 @@ FORMAT.md has the argument. Everything is said of every residual in the ball |r 
 
 from __future__ import annotations
 
-from verify.ball import Ball
-from verify.classes import read_class
 from verify.facts import DUAL, MULTIPLIERS, PATTERNS, VALUE, Facts
-from verify.masses import KEYS, check_set
-from verify.outs import check_outs
-from verify.problem import Problem
-from verify.solutions import OptimalSet, lifted, set_rule
+from verify.optimal.ball import Ball
+from verify.problem.problem import Problem
+from verify.sets.classes import read_class
+from verify.sets.masses import KEYS, check_set
+from verify.sets.outs import check_outs
+from verify.sets.solutions import OptimalSet, lifted, set_rule
 from verify.text import Node
 
 

@@ -15,18 +15,18 @@ from functools import cached_property
 
 from flint import fmpq, fmpq_mat
 
-from verify.ball import Ball, Class
-from verify.bounds import column, matrix, rational, root_above, rows, vector
-from verify.cover.around import check_around
 from verify.facts import LAMBDA_MAX, PATH, PATTERNS, Facts, proved
-from verify.lifted import Set, check_inverse, check_lifted
-from verify.moving import check_concave, read_moving
-from verify.onset import Moving
-from verify.outs import check_outs
-from verify.patterns import Patterns
-from verify.polynomials import add, at_least, at_most, length_squared, multiply, never_negative, times_columns
-from verify.problem import Problem, square
-from verify.rules import Rule
+from verify.numbers.bounds import column, matrix, rational, root_above, rows, vector
+from verify.numbers.patterns import Patterns
+from verify.numbers.polynomials import add, at_least, at_most, length_squared, multiply, never_negative, times_columns
+from verify.optimal.ball import Ball, Class
+from verify.path.around import check_around
+from verify.path.lifted import Set, check_inverse, check_lifted
+from verify.path.moving import check_concave, read_moving
+from verify.path.onset import Moving
+from verify.problem.problem import Problem, square
+from verify.rule import Rule
+from verify.sets.outs import check_outs
 from verify.text import Node, Vector, show
 
 MOST_COEFFICIENTS = 16

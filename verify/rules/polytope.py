@@ -14,13 +14,13 @@ from typing import Any
 
 from flint import fmpq
 
-from verify.bounds import fraction, rational
 from verify.facts import NEURONS, POLYTOPE, SET, SHORTEST, Facts
-from verify.problem import Problem
-from verify.rules import Rule
-from verify.shortest import Shortest, check_shortest, weights
-from verify.solutions import OptimalSet, System, lifted
-from verify.system import MOST_BITS, chosen, on_grid, restricted, tableau
+from verify.numbers.bounds import fraction, rational
+from verify.problem.problem import Problem
+from verify.rule import Rule
+from verify.sets.shortest import Shortest, check_shortest, weights
+from verify.sets.solutions import OptimalSet, System, lifted
+from verify.sets.system import MOST_BITS, chosen, on_grid, restricted, tableau
 from verify.text import Node, Vector
 
 Basis = tuple[int, ...]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.facts import PATTERNS, PRIMAL, Facts, proved
-from verify.problem import FIRST, SIGNS, Problem, square, transposed
-from verify.rules import Rule, everywhere
+from verify.problem.problem import FIRST, SIGNS, Problem, square, transposed
+from verify.rule import Rule, everywhere
 from verify.text import Node, Vector, show
 
 
@@ -51,7 +51,7 @@ def neuron_output(problem: Problem, facts: Facts, first: Node, vector: Node) -> 
         xi = SIGNS[first.text("+", "-")]
         w = vector.vector(problem.d)
         return tuple(xi * x for x in problem.output(w)), w
-    from verify.blocks import block_output
+    from verify.problem.blocks import block_output
 
     return block_output(problem, facts.get(PATTERNS), first, vector)
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 
-from verify.bounds import root_above
-from verify.data import number
 from verify.errors import Rejected
 from verify.facts import SOLUTION, VALUE, Facts, proved
-from verify.problem import Problem, square, times, transposed
-from verify.rules import Rule, plain
+from verify.numbers.bounds import root_above
+from verify.problem.data import number
+from verify.problem.problem import Problem, square, times, transposed
+from verify.rule import Rule, plain
 from verify.rules.value import read_gap
 from verify.text import Node, Vector, show
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.facts import DUAL, PRIMAL, VALUE, Facts, proved
-from verify.problem import Problem, dot, square
-from verify.rules import Rule, everywhere
+from verify.problem.problem import Problem, dot, square
+from verify.rule import Rule, everywhere
 from verify.text import Node, Vector, show
 
 

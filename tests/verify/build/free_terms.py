@@ -10,7 +10,7 @@ from tests.verify.build import plain
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.build.plain import Case
 from tests.verify.cover.plant import STREAMS, one_class, packed, tie
-from verify.variants import ELASTIC
+from verify.problem.variants import ELASTIC
 
 
 def hinge() -> Case:

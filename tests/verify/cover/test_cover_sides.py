@@ -7,21 +7,22 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from verify.numbers.bounds import column
+from verify.optimal.ball import Ball, Class
+from verify.path import around
+from verify.path.around import check_around, region
+from verify.path.moving import read_moving
+from verify.problem.problem import Problem
 
 import verify
 from tests.verify.corpus.rejected_cases import changed
 from tests.verify.cover.along import PIECE, corner_path
 from tests.verify.cover.sides import CASES, LEFT, RIGHT, WRONG, sides
 from tests.verify.oracle.brute import mat, vec
-from verify.ball import Ball, Class
-from verify.bounds import column
-from verify.cover import around, check
-from verify.cover.around import check_around, region
+from verify.cover import check
 from verify.cover.check import Cover, check_cover
 from verify.cover.lines import lines_of
 from verify.facts import PRIMAL, Facts, proved
-from verify.moving import read_moving
-from verify.problem import Problem
 from verify.rules.cover import read_theta
 from verify.rules.primal import Primal
 from verify.text import Node

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verify.blocks import pushed
 from verify.facts import DUAL, Facts, proved
-from verify.problem import Problem, square
-from verify.rules import Rule, everywhere
+from verify.problem.blocks import pushed
+from verify.problem.problem import Problem, square
+from verify.rule import Rule, everywhere
 from verify.rules.value import Dual
 from verify.text import Node, show
 

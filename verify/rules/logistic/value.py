@@ -11,11 +11,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 from verify.facts import DUAL, PRIMAL, VALUE, Facts, proved
-from verify.problem import Problem
-from verify.rules import Rule, everywhere
+from verify.problem.problem import Problem
+from verify.problem.variants import check_chances
+from verify.rule import Rule, everywhere
 from verify.rules.value import Value, read_gap
 from verify.text import Node, show
-from verify.variants import check_chances
 
 BITS = 400
 ONE = 1 << BITS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from verify.facts import DUAL, FORMS, Facts
 from verify.outputs.check import check_outputs
-from verify.problem import Problem
-from verify.rules import Rule, everywhere
+from verify.problem.problem import Problem
+from verify.rule import Rule, everywhere
 from verify.rules.cover import read_theta
 from verify.rules.value import Dual
 from verify.text import Node

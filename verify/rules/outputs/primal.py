@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from verify.facts import PRIMAL, Facts, proved
-from verify.problem import Problem, square
-from verify.rules import Rule, everywhere
+from verify.problem.problem import Problem, square
+from verify.rule import Rule, everywhere
 from verify.rules.primal import Primal
 from verify.text import Node, show
 
