@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from verify.claims import CLAIMS, VERDICTS, way
-from verify.errors import Declined, Usage
+from verify.errors import Usage
+from verify.frame import REFUTATION, frame
 from verify.problem.input import read_input
 from verify.problem.problem import Problem, read_problem
 from verify.rule import plain
 from verify.rules import check_facts
-from verify.text import Fields, Limits, Node, describe, load
+from verify.text import Limits, Node, load
 
 FORMAT = "relu_cert certificate"
-REFUTATION = "relu_cert refutation"
 VERSION = 2
 DEFAULT = Limits()
 Raw = bytes | None
@@ -89,17 +89,3 @@ def read(certificate: bytes, data: Raw = None, limits: Limits = DEFAULT, network
         said, by = way(problem, facts, claim, verdict, node)
         lines.append(Line(claim, verdict, said, about, by))
     return Report(top, problem, lines)
-
-
-def frame(top: Node, name: str, version: int, *keys: str) -> Fields:
-    """The fields of a file of this format, whose last key is `end`; one of another version is declined."""
-    if isinstance(top.value, dict) and top.value.get("format") == name:
-        found = top.value.get("version")
-        if type(found) is int and found != version:
-            raise Declined("certificate.version", f"version {version}", describe(found))
-    fields = top.record("format", "version", *keys, "end")
-    fields["format"].text(name)
-    fields["version"].index(version + 1)
-    fields["end"].text(name)
-    top.require(next(reversed(fields)) == "end", "the key end at the end", f"the key {next(reversed(fields))}")
-    return fields

@@ -13,8 +13,6 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
-from verify.problem.problem import read_problem
-
 from properties.exact.linalg import Matrix, Vector, transpose
 from properties.exact.patterns import Pattern, gated_problem, patterns, relu_problem
 from properties.exact.problem import CGL
@@ -29,6 +27,7 @@ from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import Facts
 from verify import Limits, VerifyError, check
 from verify.claims import way
+from verify.problem.problem import read_problem
 from verify.rules import check_facts
 from verify.text import load
 

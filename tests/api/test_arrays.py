@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from verify.problem.data import Input, read_table
 
 from relu_cert.data import read_csv_bytes
 from relu_cert.data.arrays import dataset_from_arrays, exact_number
 from relu_cert.errors import DataError
+from verify.problem.data import Input, read_table
 from verify.text import Limits
 
 fast = settings(derandomize=True, deadline=None, max_examples=150)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from verify.problem.data import Input, read_direct, read_table
 
 from relu_cert import examples
 from relu_cert.data import Numbers, read_csv_bytes
 from relu_cert.errors import DataError
 from relu_cert.problem import problem_from_json
+from verify.problem.data import Input, read_direct, read_table
 from verify.text import Limits
 
 

@@ -8,9 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from verify.optimal.leaders import check_leaders
-from verify.problem.problem import Problem
-from verify.problem.variants import with_free_terms
 
 from relu_cert import certify
 from relu_cert.exact import Vector, dot, matrix, norm_squared, vector
@@ -18,6 +15,9 @@ from relu_cert.leaders.evidence import Leaders
 from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.results.check import Certified
 from relu_cert.written import written
+from verify.optimal.leaders import check_leaders
+from verify.problem.problem import Problem
+from verify.problem.variants import with_free_terms
 from verify.rules.logistic.value import ONE, entropy_of
 from verify.text import Node
 

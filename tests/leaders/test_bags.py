@@ -7,8 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from verify.optimal.leaders import check_leaders
-from verify.problem.problem import Bag, Problem
 
 import relu_cert
 from relu_cert.bags import Bags
@@ -18,6 +16,8 @@ from relu_cert.problem.loss import LOGISTIC
 from relu_cert.results.check import Certified
 from tests.leaders.planted import LONG, neurons_of, node_of
 from verify.errors import Rejected
+from verify.optimal.leaders import check_leaders
+from verify.problem.problem import Bag, Problem
 
 CONV = {"conv": "1d:2:stride=2"}
 

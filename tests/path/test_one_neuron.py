@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from verify.problem.problem import Problem
 
 from relu_cert.cli import main
 from relu_cert.path.one_neuron import one_neuron_path
 from relu_cert.written import written
 from tests.verify.mutate import mutants
 from verify import VerifyError, check
+from verify.problem.problem import Problem
 from verify.rules.one_neuron import OneNeuron, check_one_neuron
 from verify.text import Node
 

@@ -9,7 +9,6 @@ from random import Random
 
 import pytest
 from flint import fmpq_mat
-from verify.sets.solutions import System as Checked
 
 from properties.exact import polytope as truth
 from properties.exact.linalg import Vector, rank
@@ -19,6 +18,7 @@ from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_st
 from relu_cert.prove.unsettled import Unsettled
 from relu_cert.rationals import to_fmpq
 from verify.rules.polytope import check_polytope
+from verify.sets.solutions import System as Checked
 from verify.text import Node
 
 ZERO = Fraction(0)

@@ -15,7 +15,6 @@ import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from verify.numbers.field import Field, Number, read_field
 
 import verify
 from relu_cert.api import certify
@@ -24,6 +23,7 @@ from tests.verify.build.number_fields import algebraic, numbers
 from tests.verify.mutate import mutants
 from tests.verify.test_optimal_set import FLIPPED, accepted, drop, in_order, put, several, stated, with_verdicts
 from verify import Rejected, check
+from verify.numbers.field import Field, Number, read_field
 from verify.text import Limits, Node, load
 
 Edit = Callable[[dict[str, Any]], None]

@@ -13,14 +13,6 @@ from typing import Any
 
 import pytest
 from flint import fmpq_mat
-from verify.numbers.bounds import column
-from verify.optimal.ball import Ball, Class
-from verify.path.moving import check_concave
-from verify.problem.input import Input
-from verify.problem.problem import Bag, Problem
-from verify.problem.variants import with_free_terms
-from verify.problem.windows import read_bags, read_windows, told
-from verify.sets.classes import read_class
 
 import verify
 from tests.verify.build import plain
@@ -47,8 +39,16 @@ from tests.verify.oracle.brute import Mat, dot, kernel, mat, vec
 from verify.certificate import read
 from verify.cover.check import Cover
 from verify.cover.lines import lines_of, weights_of
+from verify.numbers.bounds import column
+from verify.optimal.ball import Ball, Class
+from verify.path.moving import check_concave
+from verify.problem.input import Input
+from verify.problem.problem import Bag, Problem
+from verify.problem.variants import with_free_terms
+from verify.problem.windows import read_bags, read_windows, told
 from verify.rules import NAMES, load
 from verify.rules.cover_set import surely_concave
+from verify.sets.classes import read_class
 from verify.statement import statement
 from verify.text import Node
 

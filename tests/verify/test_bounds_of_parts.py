@@ -10,21 +10,21 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
-from verify.numbers.bounds import fraction, matrix, root_above
-from verify.optimal.ball import Ball
-from verify.problem.problem import Problem
-from verify.sets.neurons import Neuron as ClassNeuron
-from verify.sets.shortest import check_shortest
-from verify.sets.solutions import System
-from verify.sets.superclasses import stretch
-from verify.sets.system import on_grid
 
 import verify
 from verify.network.directions import apart, bounds, by_correlation
 from verify.network.optimum import Known, Optimum, enclosed, total_weight
 from verify.network.weights import Neuron, neuron_of
 from verify.network.weights_set import WeightSet
+from verify.numbers.bounds import fraction, matrix, root_above
+from verify.optimal.ball import Ball
+from verify.problem.problem import Problem
 from verify.rules.min_norm import check_min_norm
+from verify.sets.neurons import Neuron as ClassNeuron
+from verify.sets.shortest import check_shortest
+from verify.sets.solutions import System
+from verify.sets.superclasses import stretch
+from verify.sets.system import on_grid
 from verify.text import Node
 
 mp.dps = 60

@@ -11,12 +11,12 @@ from typing import Literal
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from verify.problem.data import Input, cone, nearest_double, number, numeric, read_direct, read_table
 
 import verify
 from relu_cert.data import read_csv_bytes
 from relu_cert.errors import DataError
 from tests.verify.oracle.brute import mat, vec
+from verify.problem.data import Input, cone, nearest_double, number, numeric, read_direct, read_table
 from verify.text import Node
 
 TABLE = Input("", "csv", target=2, header=True)

@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-from verify.problem.problem import Problem, read_problem
 
 from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import decide
@@ -25,6 +24,7 @@ from tests.verify.mutate import mutants
 from verify import Limits, Rejected, VerifyError, check
 from verify.facts import CURVE
 from verify.facts import Facts as Checked
+from verify.problem.problem import Problem, read_problem
 from verify.rules import check_facts
 from verify.rules.curve import Curve, check_curve
 from verify.text import Node, load

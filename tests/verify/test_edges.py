@@ -11,6 +11,17 @@ from typing import Any
 
 import pytest
 from flint import fmpq, fmpq_mat
+
+import verify
+from tests.verify.cover.plant import tree
+from tests.verify.oracle.brute import mat, vec
+from tests.verify.score import entries
+from verify import Declined, Rejected, Usage
+from verify.certificate import Report
+from verify.cover.faces import check_star, meeting
+from verify.cover.strict import unit
+from verify.cover.tree import Reader
+from verify.facts import PRIMAL, Facts
 from verify.numbers.bounds import column, matrix
 from verify.numbers.coalitions import check_cones, check_form, check_leaf, check_win, check_wins
 from verify.numbers.patterns import Patterns
@@ -23,6 +34,11 @@ from verify.problem.input import read_input
 from verify.problem.problem import OBJECTIVE, Problem, read_problem
 from verify.problem.variants import ELASTIC, LOGISTIC, under
 from verify.rule import plain
+from verify.rules import cover_set, optimal_set
+from verify.rules.jump import Beside, check_beside, series
+from verify.rules.min_norm import check_min_norm
+from verify.rules.one_neuron import OneNeuron, check_one_neuron
+from verify.rules.primal import Primal, check_primal
 from verify.sets.classes import read_class, read_relu
 from verify.sets.masses import shared_masses
 from verify.sets.outs import check_outs
@@ -32,22 +48,6 @@ from verify.sets.split import check_forced, is_void, read_mixed, silent_on
 from verify.sets.superclasses import Candidates, read_rows, same_kernels
 from verify.sets.ties import Optimum as ExactOptimum
 from verify.sets.ties import Tied, check_farkas
-
-import verify
-from tests.verify.cover.plant import tree
-from tests.verify.oracle.brute import mat, vec
-from tests.verify.score import entries
-from verify import Declined, Rejected, Usage
-from verify.certificate import Report
-from verify.cover.faces import check_star, meeting
-from verify.cover.strict import unit
-from verify.cover.tree import Reader
-from verify.facts import PRIMAL, Facts
-from verify.rules import cover_set, optimal_set
-from verify.rules.jump import Beside, check_beside, series
-from verify.rules.min_norm import check_min_norm
-from verify.rules.one_neuron import OneNeuron, check_one_neuron
-from verify.rules.primal import Primal, check_primal
 from verify.statement import statement
 from verify.text import Node
 

@@ -11,12 +11,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from verify.numbers.patterns import Patterns
-from verify.path.lifted import Set
-from verify.problem.problem import Problem
-from verify.sets.neurons import Neuron
-from verify.sets.shortest import Shortest
-from verify.sets.solutions import OptimalSet
 
 from tests.verify.corpus.accepted_cases import accepted
 from tests.verify.oracle.brute import mat, vec
@@ -78,6 +72,9 @@ from verify.network.directions import Directions
 from verify.network.own import Own
 from verify.network.stationary import Stationary
 from verify.network.weights import Weights, neuron_of
+from verify.numbers.patterns import Patterns
+from verify.path.lifted import Set
+from verify.problem.problem import Problem
 from verify.rules.curve import Curve
 from verify.rules.fit import Fit
 from verify.rules.jump import Jump
@@ -85,6 +82,9 @@ from verify.rules.one_neuron import OneNeuron
 from verify.rules.path import Path
 from verify.rules.polytope import Polytope
 from verify.rules.value import Dual
+from verify.sets.neurons import Neuron
+from verify.sets.shortest import Shortest
+from verify.sets.solutions import OptimalSet
 from verify.statement import statement
 from verify.text import Node
 

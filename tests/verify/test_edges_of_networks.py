@@ -10,13 +10,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from verify.numbers.bounds import identity, matrix
-from verify.numbers.field import read_field
-from verify.numbers.patterns import Patterns
-from verify.optimal.ball import Ball
-from verify.problem.problem import Problem
-from verify.sets.neurons import Neuron as Tied
-from verify.sets.solutions import OptimalSet, System
 
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
@@ -32,8 +25,15 @@ from verify.network.own import check_own
 from verify.network.stationary import check_stationary, gradient, kinks_of, nearest, of_bias, of_free
 from verify.network.weights import Neuron, Weights, balanced, mergeable, merged, neuron_of, norms, read_weights
 from verify.network.weights_set import WeightSet
+from verify.numbers.bounds import identity, matrix
+from verify.numbers.field import read_field
+from verify.numbers.patterns import Patterns
+from verify.optimal.ball import Ball
+from verify.problem.problem import Problem
 from verify.rules.polytope import Polytope
 from verify.rules.value import Dual, Value
+from verify.sets.neurons import Neuron as Tied
+from verify.sets.solutions import OptimalSet, System
 from verify.text import Limits, Node
 
 ZERO, ONE = F(0), F(1)

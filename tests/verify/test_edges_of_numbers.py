@@ -16,6 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import fmpq
+
+from tests.verify.oracle.brute import mat, vec
+from tests.verify.test_trusted import ROOT
+from verify import BadData, Declined, Rejected, check, trusted
+from verify.claims.single import one_fit
+from verify.errors import bounded
+from verify.facts import DUAL, FIT, PATTERNS, PRIMAL, VALUE, Fact, Facts, proved
+from verify.network import file
 from verify.numbers.count import count_sets
 from verify.numbers.patterns import Patterns, integer_vectors
 from verify.numbers.polynomials import add, at_least, at_most, by_powers, lower, multiply, never_negative
@@ -39,14 +47,6 @@ from verify.problem.data import compare, nearest_double, number, read_direct, un
 from verify.problem.input import Input, read_input
 from verify.problem.problem import Problem
 from verify.rule import Rule
-
-from tests.verify.oracle.brute import mat, vec
-from tests.verify.test_trusted import ROOT
-from verify import BadData, Declined, Rejected, check, trusted
-from verify.claims.single import one_fit
-from verify.errors import bounded
-from verify.facts import DUAL, FIT, PATTERNS, PRIMAL, VALUE, Fact, Facts, proved
-from verify.network import file
 from verify.rules import check_facts, extended
 from verify.rules.fit import Fit, check_fit
 from verify.rules.ggp import blocks_of, check_position, check_supports

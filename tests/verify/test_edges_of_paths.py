@@ -9,27 +9,27 @@ from typing import Any
 
 import pytest
 from flint import fmpq, fmpq_mat
+
+from tests.verify.oracle.brute import mat, vec
+from verify import Rejected
+from verify.claims.paths import several_on_a_piece
+from verify.facts import CURVE, DERIVATIVES, DUAL, LAMBDA_MAX, NEURONS, PATH, VALUE, Facts, proved
 from verify.numbers.bounds import column, dual_basis, matrix, root_above
 from verify.optimal.ball import Ball, Class
 from verify.path.lifted import Set, check_forced, check_lifted
 from verify.path.moving import Along
 from verify.path.onset import Moving, antipodal, superclasses
 from verify.problem.problem import Problem
-from verify.sets.classes import read_relu
-from verify.sets.neurons import Neuron
-from verify.sets.solutions import OptimalSet
-from verify.sets.ties import Tied
-
-from tests.verify.oracle.brute import mat, vec
-from verify import Rejected
-from verify.claims.paths import several_on_a_piece
-from verify.facts import CURVE, DERIVATIVES, DUAL, LAMBDA_MAX, NEURONS, PATH, VALUE, Facts, proved
 from verify.rules import curve, derivatives, path
 from verify.rules.curve import check_breakpoint, check_curve, named, require_out
 from verify.rules.derivatives import read_system
 from verify.rules.jump import Beside, check_farkas, check_jump, kernel, mixed, series
 from verify.rules.path import Frame, Piece, check_path, check_piece, tube
 from verify.rules.value import Dual, Value
+from verify.sets.classes import read_relu
+from verify.sets.neurons import Neuron
+from verify.sets.solutions import OptimalSet
+from verify.sets.ties import Tied
 from verify.text import Node, Vector
 
 ZERO, ONE = F(0), F(1)

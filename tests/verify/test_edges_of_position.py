@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from verify.numbers.roots import can_vanish
 
 from verify import Declined, Rejected
+from verify.numbers.roots import can_vanish
 from verify.rules.ggp import Blocks, check_position
 from verify.text import Node
 

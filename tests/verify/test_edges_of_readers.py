@@ -9,14 +9,6 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from verify.numbers.bounds import column
-from verify.numbers.field import read_field
-from verify.optimal.leaders import NO_TIES, Rows, check_definite, semidefinite
-from verify.problem.data import read_direct, read_table
-from verify.problem.input import Input
-from verify.problem.problem import Problem
-from verify.sets.neurons import Neuron
-from verify.sets.solutions import OptimalSet
 
 import verify
 from tests.verify.oracle.brute import mat, vec
@@ -28,6 +20,12 @@ from verify.network.check import Network
 from verify.network.file import Array, compare_file, folded, from_bits
 from verify.network.stationary import Stationary, of_bias
 from verify.network.weights import Weights
+from verify.numbers.bounds import column
+from verify.numbers.field import read_field
+from verify.optimal.leaders import NO_TIES, Rows, check_definite, semidefinite
+from verify.problem.data import read_direct, read_table
+from verify.problem.input import Input
+from verify.problem.problem import Problem
 from verify.refutations.pruning import pruned
 from verify.refutations.tables import impossible
 from verify.rules import cover, leaders
@@ -37,6 +35,8 @@ from verify.rules.path import Frame, tube
 from verify.rules.polytope import support_of, used_by
 from verify.rules.primal import Primal
 from verify.rules.value import Dual, Value, check_value
+from verify.sets.neurons import Neuron
+from verify.sets.solutions import OptimalSet
 from verify.text import Limits, Node, load
 
 

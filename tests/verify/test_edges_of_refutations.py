@@ -8,12 +8,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from verify.problem.problem import OBJECTIVE, Problem
-from verify.problem.variants import ELASTIC, LOGISTIC
 
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.test_refutation_facts import FILES
 from verify import Declined, Rejected
+from verify.problem.problem import OBJECTIVE, Problem
+from verify.problem.variants import ELASTIC, LOGISTIC
 from verify.refutations import others, paths, pruning, solutions
 from verify.refutations.core import d_z, multiple, nearest, optimum, project, read_instance
 from verify.refutations.others import general_loss, one_neuron

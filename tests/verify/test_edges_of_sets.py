@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz
+
+from tests.verify.oracle.brute import mat, vec
+from verify import Rejected
+from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
 from verify.numbers.bounds import column, dual_basis, fraction, identity, matrix, root_above
 from verify.numbers.field import Field, FieldMatrix, Number, read_field
 from verify.numbers.patterns import Patterns
@@ -17,21 +21,6 @@ from verify.path.lifted import check_inside
 from verify.path.moving import Along, check_concave
 from verify.path.onset import Moving
 from verify.problem.problem import Problem
-from verify.sets.classes import read_class
-from verify.sets.direct import gated, merged, read_direct
-from verify.sets.in_field import InField
-from verify.sets.masses import check_masses, check_set, of_class, one_sided, shared_masses
-from verify.sets.neurons import Neuron, are_independent
-from verify.sets.shortest import check_shortest, weights
-from verify.sets.solutions import OptimalSet, System, set_rule
-from verify.sets.split import check_split, read_mixed
-from verify.sets.superclasses import Candidates, stretch
-from verify.sets.system import chosen, restricted, tableau
-from verify.sets.ties import Optimum, Tied, check_solutions, exact_system, neuron_of, tied_neurons
-
-from tests.verify.oracle.brute import mat, vec
-from verify import Rejected
-from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
 from verify.rules import algebraic_set, cover_set
 from verify.rules import cover as cover_rule
 from verify.rules.cover import check as check_by_cover
@@ -43,6 +32,17 @@ from verify.rules.min_norm import check_min_norm
 from verify.rules.one_neuron import branch, check_one_neuron
 from verify.rules.polytope import check_polytope, read_bases, read_corner, support_of, walk
 from verify.rules.value import Dual, Value
+from verify.sets.classes import read_class
+from verify.sets.direct import gated, merged, read_direct
+from verify.sets.in_field import InField
+from verify.sets.masses import check_masses, check_set, of_class, one_sided, shared_masses
+from verify.sets.neurons import Neuron, are_independent
+from verify.sets.shortest import check_shortest, weights
+from verify.sets.solutions import OptimalSet, System, set_rule
+from verify.sets.split import check_split, read_mixed
+from verify.sets.superclasses import Candidates, stretch
+from verify.sets.system import chosen, restricted, tableau
+from verify.sets.ties import Optimum, Tied, check_solutions, exact_system, neuron_of, tied_neurons
 from verify.text import Node
 
 ZERO, ONE = F(0), F(1)

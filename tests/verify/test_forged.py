@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-from verify.problem.problem import Problem
 
 from relu_cert.certificate import certificate, dumps
 from relu_cert.data.read import read_csv_bytes
@@ -18,6 +17,7 @@ from relu_cert.problem import over_patterns, relu, unlisted_relu
 from tests.variants.stated import certified
 from verify import Rejected, check
 from verify.network.weights import mergeable, merged, read_weights
+from verify.problem.problem import Problem
 from verify.text import Node
 
 pytestmark = pytest.mark.long

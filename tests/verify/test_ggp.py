@@ -8,9 +8,6 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from verify.numbers.patterns import Patterns
-from verify.numbers.roots import can_vanish, sign_of_sum
-from verify.problem.problem import Problem
 
 from properties.exact.roots import RootSum
 from relu_cert.prove.ggp.answers import GGP, Proof, Unsettled
@@ -20,6 +17,9 @@ from relu_cert.written import written
 from tests.verify.mutate import mutants
 from verify.errors import Declined, Rejected
 from verify.facts import COLUMNS, GROUPS, PATTERNS, Facts, proved
+from verify.numbers.patterns import Patterns
+from verify.numbers.roots import can_vanish, sign_of_sum
+from verify.problem.problem import Problem
 from verify.rules.ggp import check_ggp
 from verify.text import Node
 

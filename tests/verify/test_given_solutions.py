@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from verify.network.solution import check_solution
-from verify.problem.problem import Problem
 
 import verify
 from relu_cert import certify_solution
@@ -21,6 +19,8 @@ from tests.cli.run import run
 from verify.__main__ import main
 from verify.certificate import read
 from verify.facts import SOLUTION, Facts
+from verify.network.solution import check_solution
+from verify.problem.problem import Problem
 from verify.statement import statement
 from verify.text import Node
 

@@ -13,12 +13,12 @@ import pytest
 from flint import fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from verify.numbers.bounds import identity
-from verify.sets.superclasses import stretch
 
 import verify
 from tests.verify.corpus.accepted_cases import accepted
 from tests.verify.corpus.rejected_cases import changed
+from verify.numbers.bounds import identity
+from verify.sets.superclasses import stretch
 from verify.text import integer, show
 
 ONE_ROW = accepted("one row")

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from verify.optimal.leaders import PRIME, cholesky, semidefinite, spanning
 
 from relu_cert.exact import matrix, vector
 from relu_cert.written import written
 from tests.leaders.planted import Y_SMALL, Z_SMALL, checked, found, holds_in_plane
 from tests.verify.mutate import mutants
 from verify import Declined, Rejected
+from verify.optimal.leaders import PRIME, cholesky, semidefinite, spanning
 
 LAMBDA = "3/2"
 

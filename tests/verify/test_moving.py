@@ -8,6 +8,9 @@ from fractions import Fraction as F
 from typing import Any
 
 import pytest
+
+from tests.verify.oracle.brute import mat, vec
+from verify import Rejected
 from verify.numbers.bounds import column, dual_basis, fraction, matrix, vector
 from verify.optimal.ball import Ball, Class
 from verify.path.lifted import check_forced, check_inside, check_inverse, is_void
@@ -17,9 +20,6 @@ from verify.problem.problem import Problem
 from verify.sets.classes import read_relu
 from verify.sets.direct import read_direct
 from verify.sets.superclasses import read_rows
-
-from tests.verify.oracle.brute import mat, vec
-from verify import Rejected
 from verify.text import Node
 
 ZERO = F(0)

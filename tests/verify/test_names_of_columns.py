@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from verify.problem.data import bag_column, read_fields
-from verify.problem.input import Input
 
 from relu_cert.data.read import read_csv_bytes
 from verify.errors import Rejected
+from verify.problem.data import bag_column, read_fields
+from verify.problem.input import Input
 from verify.text import Limits
 
 NAMES = ["٣", "²", "a", "1e5", "nan", "\uff11"]

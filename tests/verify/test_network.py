@@ -18,10 +18,6 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from verify.numbers.bounds import matrix
-from verify.numbers.field import read_field
-from verify.problem.problem import Problem, read_problem
-from verify.sets.solutions import System
 
 import verify
 from tests.verify.build.given_networks import (
@@ -48,7 +44,11 @@ from verify.network.optimum import Known, enclosure
 from verify.network.outputs import rank as rank_of_outputs
 from verify.network.weights import Neuron, balanced, merged, read_weights
 from verify.network.weights_set import WeightSet
+from verify.numbers.bounds import matrix
+from verify.numbers.field import read_field
+from verify.problem.problem import Problem, read_problem
 from verify.rules import check_facts
+from verify.sets.solutions import System
 from verify.text import Limits, Node, load
 
 UNLISTED = "three for two, no vertices"

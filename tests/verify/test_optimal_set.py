@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 from flint import fmpq, fmpq_mat
-from verify.numbers.bounds import root_above
-from verify.sets.superclasses import stretch
 
 from tests.verify.build import optimal_sets, plain
 from tests.verify.mutate import mutants
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected, VerifyError, check
+from verify.numbers.bounds import root_above
+from verify.sets.superclasses import stretch
 
 CORPUS = Path(__file__).parent / "corpus" / "accepted"
 FLIPPED = {"PROVED": "REFUTED", "REFUTED": "PROVED", "UNDECIDED": "REFUTED"}

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from verify.numbers.count import count_sets
-from verify.numbers.patterns import bits_of
-from verify.numbers.restricted import Subspaces, rank
-from verify.numbers.signs import Signs, field_width
 
 import verify
 from tests.verify.build import plain
 from tests.verify.corpus.accepted_cases import patterns_only
 from tests.verify.oracle import brute
+from verify.numbers.count import count_sets
+from verify.numbers.patterns import bits_of
+from verify.numbers.restricted import Subspaces, rank
+from verify.numbers.signs import Signs, field_width
 from verify.rules.patterns import dependent_flats
 from verify.text import mask_of
 

@@ -11,9 +11,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from verify.numbers.bounds import matrix
-from verify.sets.solutions import System
-from verify.sets.ties import exact_system
 
 from relu_cert.certificate import certificate, dumps
 from relu_cert.data.dataset import Source
@@ -25,7 +22,10 @@ from tests.prove.test_polytope_planted import settled
 from tests.verify.mutate import mutants
 from verify import Rejected, VerifyError, check
 from verify.claims.polytope import staircase
+from verify.numbers.bounds import matrix
 from verify.rules.polytope import Polytope, check_polytope
+from verify.sets.solutions import System
+from verify.sets.ties import exact_system
 from verify.text import Limits, Node, load
 
 
@@ -261,10 +261,9 @@ def test_the_claims_need_the_fact(claim: str) -> None:
 
 def test_connected_is_about_relu_networks() -> None:
     """Nothing is said about gated networks or direct problems."""
-    from verify.problem.problem import Problem
-
     from verify.claims import way
     from verify.facts import LAMBDA_MAX, proved
+    from verify.problem.problem import Problem
 
     problem = Problem("gated", Fraction(1), (vec(1),), vec(1))
     with pytest.raises(Rejected, match="ReLU"):

@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 from flint import fmpq_mat
-from verify.numbers.bounds import matrix, rational
-from verify.sets.solutions import System
-from verify.sets.system import on_grid
 
 from properties.exact.linalg import rank
 from properties.exact.polytope import least_norm, support, vertices
 from verify import VerifyError
+from verify.numbers.bounds import matrix, rational
 from verify.rules.min_norm import check_min_norm
 from verify.rules.polytope import check_polytope, read_corner, walk
+from verify.sets.solutions import System
+from verify.sets.system import on_grid
 from verify.text import Node
 
 Vector = tuple[Fraction, ...]

@@ -9,8 +9,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-from verify.problem.problem import Problem
-from verify.problem.variants import ELASTIC, LOGISTIC
 
 from tests.verify.build.leaders import FOLDER, halves, single, triad, twins
 from tests.verify.cover.fold import fold
@@ -18,6 +16,8 @@ from tests.verify.cover.plant import PLANTED, planted
 from tests.verify.oracle.brute import mat, vec
 from verify import Declined, Rejected, Usage, proved
 from verify.cover.lines import Weights
+from verify.problem.problem import Problem
+from verify.problem.variants import ELASTIC, LOGISTIC
 from verify.proved import Bounds, CoverText, LeadersText, Text
 from verify.text import Limits
 

@@ -7,13 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from verify.problem.problem import read_problem
 
 from properties.exact.problem import problem
 from properties.refutations import direct, network, refutations
 from properties.registry import all_claims
 from tests.verify.build.witnesses import encoded
 from verify import Rejected, check
+from verify.problem.problem import read_problem
 from verify.refutations import core
 from verify.refutations.paths import affine
 from verify.refutations.statements import REFUTABLE

@@ -6,10 +6,10 @@ from fractions import Fraction as F
 from typing import Any
 
 import pytest
-from verify.problem.problem import Problem
 
 from tests.verify.oracle.brute import mat, vec
 from verify import Declined, Rejected
+from verify.problem.problem import Problem
 from verify.refutations.core import d_z, nearest, optimum, project
 from verify.refutations.others import (
     PRINTED_JUMP,

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from verify.problem.problem import read_problem
 
 from properties.claims import tables as printed_tables
 from properties.cli import main as properties_main
@@ -23,6 +22,7 @@ from properties.strategies import PlantedCGL, planted_cgl, rational_matrix, vect
 from tests.verify.build import witnesses
 from verify import Declined, Rejected, Usage, VerifyError, check
 from verify.__main__ import main as verify_main
+from verify.problem.problem import read_problem
 from verify.refutations import core
 from verify.refutations import tables as tables_of_the_checker
 from verify.refutations.statements import REFUTABLE

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from verify.problem.variants import ELASTIC
 
 from tests.verify.build.bags import on_a_line, produced
 from tests.verify.corpus.rejected_cases import changed as another
@@ -26,6 +25,7 @@ from tests.verify.oracle.brute import mat, vec
 from verify import Declined, Rejected, Usage, check, proved
 from verify.__main__ import main
 from verify.cover.lines import dot
+from verify.problem.variants import ELASTIC
 from verify.text import Limits
 
 FOLDER = Path(__file__).parent / "rocq"

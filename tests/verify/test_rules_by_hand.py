@@ -8,11 +8,6 @@ from typing import Any
 
 import pytest
 from flint import fmpq
-from verify.numbers.bounds import column, matrix
-from verify.optimal.ball import Ball, Class, Face
-from verify.problem.problem import Problem
-from verify.sets.neurons import Neuron
-from verify.sets.ties import Tied
 
 import verify
 from tests.verify.corpus.accepted_cases import accepted
@@ -21,12 +16,17 @@ from tests.verify.cover.plant import planted
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.facts import DUAL, Facts
+from verify.numbers.bounds import column, matrix
+from verify.optimal.ball import Ball, Class, Face
+from verify.problem.problem import Problem
 from verify.rules import load
 from verify.rules.curve import same_region
 from verify.rules.derivatives import Linear, check_sure, within
 from verify.rules.elastic.dual import check_elastic
 from verify.rules.faces import at_kinks, check_break, check_idle_direction, check_leaving
 from verify.rules.jump import Beside, check_farkas, kernel
+from verify.sets.neurons import Neuron
+from verify.sets.ties import Tied
 from verify.text import Node
 
 ZERO = F(0)

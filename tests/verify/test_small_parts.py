@@ -13,17 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import verify.optimal.leaders
-from verify.numbers.bounds import fraction, identity
-from verify.numbers.patterns import bit_text, describe_indices
-from verify.numbers.roots import sign_of_sum
-from verify.optimal.ball import Ball
-from verify.optimal.leaders import check_leaders, semidefinite
-from verify.problem.data import nearest_double
-from verify.problem.problem import Problem
-from verify.problem.variants import check_chances
-from verify.sets.shortest import check_shortest
 
+import verify.optimal.leaders
 from tests.verify.build.leaders import CELL, cell, leader, leading
 from tests.verify.build.plain import Case
 from tests.verify.corpus.rejected_cases import changed
@@ -42,8 +33,17 @@ from verify.facts import POLYTOPE, proved
 from verify.network.directions import apart
 from verify.network.nearest import moved_squared, read_point
 from verify.network.optimum import Known, Optimum
+from verify.numbers.bounds import fraction, identity
+from verify.numbers.patterns import bit_text, describe_indices
+from verify.numbers.roots import sign_of_sum
+from verify.optimal.ball import Ball
+from verify.optimal.leaders import check_leaders, semidefinite
+from verify.problem.data import nearest_double
+from verify.problem.problem import Problem
+from verify.problem.variants import check_chances
 from verify.rules.cover_set import surely_concave
 from verify.rules.polytope import Polytope, read_corner
+from verify.sets.shortest import check_shortest
 from verify.text import Node, describe
 
 NODE = Node(None)

@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from verify.problem.problem import Problem
-from verify.rule import Rule
 
 import verify
 from tests.verify.build import free_terms, optimal_sets
@@ -26,6 +24,8 @@ from tests.verify.score import entries, judged
 from verify.__main__ import main
 from verify.claims import CLAIMS, REFUTED, TABLES, Row, rows
 from verify.facts import DUAL, VALUE, Fact, Facts, proved
+from verify.problem.problem import Problem
+from verify.rule import Rule
 from verify.rules import FILES, NAMES, check_facts, extended, load
 from verify.rules.value import Dual
 from verify.text import Node

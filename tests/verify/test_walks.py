@@ -10,11 +10,11 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from verify.optimal import leaders
 
 from tests.leaders.planted import checked, holds_in_plane
 from tests.verify.build.leaders import leading
 from verify import VerifyError
+from verify.optimal import leaders
 from verify.text import Node
 
 STEPS = 500

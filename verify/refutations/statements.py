@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 
-from verify.certificate import frame
-from verify.frame import REFUTATION
+from verify.frame import REFUTATION, frame
 from verify.text import Limits, Node, within_limits
 
 VERSION = 1

@@ -6,13 +6,11 @@ are others there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pkgutil import iter_modules, resolve_name
-from typing import Any
 
-from verify.facts import PATTERNS, Fact, Facts, needed
+from verify.facts import PATTERNS, Facts, needed
 from verify.problem.problem import Problem
+from verify.rule import Rule
 from verify.text import Node
 
 FOLDERS = ("elastic", "logistic", "outputs")
@@ -23,41 +21,6 @@ NAMES = (  # in the order in which they are checked: each after all that it uses
     *("primal", "dual", "cover", "leaders", "value", "fit", "optimal_set", "exact_set", "algebraic_set", "cover_set"),
     *("polytope", "min_norm", "faces", "derivatives", "network", "solution"),
 )
-
-
-Applies = Callable[[Problem], bool]
-
-
-def plain(problem: Problem) -> bool:
-    """The squared loss, delta = 0, no free term and one output."""
-    return not (problem.delta or problem.logistic or problem.free) and problem.targets == 1
-
-
-def unlisted(problem: Problem) -> bool:
-    """ReLU networks over all patterns, with delta = 0: no list of patterns is needed."""
-    return problem.model == "relu" and problem.patterns is None and not problem.delta and problem.targets == 1
-
-
-def everywhere(problem: Problem) -> bool:
-    """All problems."""
-    return True
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What `check` returns are some of the facts that it `proves`, perhaps with others that it `sharpens`.
-
-    It `rests` on facts that must be there (`listed`: and on the patterns, for a network). `bags`: its argument knows
-    outputs that are sums over bags of rows; without this it does not apply to them.
-    """
-
-    proves: tuple[Fact[Any], ...]
-    check: Callable[[Problem, Facts, Node], Facts]
-    rests: tuple[Fact[Any], ...] = ()
-    listed: bool = False
-    sharpens: tuple[Fact[Any], ...] = ()
-    applies: Applies = plain
-    bags: bool = False
 
 
 def load(name: str, problem: Problem) -> Rule:

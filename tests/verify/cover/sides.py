@@ -7,13 +7,12 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from verify.problem.variants import LOGISTIC
-
 from tests.verify.build import plain
 from tests.verify.build.plain import Case, words
 from tests.verify.cover.plant import AXES, CORNER_MINUS, one_class, proof, tie, tree
 from tests.verify.oracle.brute import mat, vec
 from verify.cover.tree import NEURON, RULE, TURNED
+from verify.problem.variants import LOGISTIC
 
 RIGHT, LEFT = one_class("+", "101", []), one_class("+", "011", [])
 TIES = [tie("+", "3 4", ""), tie("+", "-3 4", "")]

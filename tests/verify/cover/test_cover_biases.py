@@ -12,14 +12,6 @@ from typing import Any
 
 import pytest
 from flint import fmpq_mat
-from verify.numbers.bounds import dual_basis, identity, matrix, root_above
-from verify.optimal.ball import Ball, Class
-from verify.problem.problem import Problem
-from verify.sets.biases import check_level, for_weights, of_weights, rows_of
-from verify.sets.classes import read_face
-from verify.sets.neurons import Neuron
-from verify.sets.solutions import OptimalSet, System, lifted, set_rule
-from verify.sets.superclasses import Candidates
 
 import verify
 from tests.verify.build.free_terms import affine, bent, level, linear, pairs, streams, two_sides, unseen
@@ -28,7 +20,15 @@ from tests.verify.cover.plant import one_class, tie
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.facts import NEURONS, Facts
+from verify.numbers.bounds import dual_basis, identity, matrix, root_above
+from verify.optimal.ball import Ball, Class
+from verify.problem.problem import Problem
 from verify.rules import cover_set
+from verify.sets.biases import check_level, for_weights, of_weights, rows_of
+from verify.sets.classes import read_face
+from verify.sets.neurons import Neuron
+from verify.sets.solutions import OptimalSet, System, lifted, set_rule
+from verify.sets.superclasses import Candidates
 from verify.text import Node
 
 F = Fraction

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from verify.optimal.ball import Ball
-from verify.problem.problem import Problem
 
 from tests.verify.cover.plant import tree, value_at
 from tests.verify.oracle.brute import mat, vec
@@ -23,6 +21,8 @@ from verify.cover.lines import Coarse, Lines, Row, Weights, coarse, lines_of, ro
 from verify.cover.strict import MOST_COLUMNS, check_strict, dominates, shifted
 from verify.cover.ties import Tie, check_special, in_piece, read_tie
 from verify.cover.tree import NEURON, RAY, SIGN, STAR, WEIGHT, Leaves, Reader, Special, Walk, stream
+from verify.optimal.ball import Ball
+from verify.problem.problem import Problem
 from verify.rules.cover_set import checked, face_class, surely_concave
 from verify.text import Node
 

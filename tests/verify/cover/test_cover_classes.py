@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from verify.optimal.ball import Ball, Class
-from verify.problem.problem import Problem
-from verify.sets.classes import read_relu
 
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
+from verify.optimal.ball import Ball, Class
+from verify.problem.problem import Problem
+from verify.sets.classes import read_relu
 from verify.text import Node
 
 R = Fraction(1, 1000)

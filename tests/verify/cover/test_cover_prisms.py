@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
-from verify.problem.problem import Problem
-from verify.rule import unlisted
 
 import verify
 from relu_cert.cover import build, lines
@@ -25,6 +23,8 @@ from verify.cover.prisms import prism_height, prisms, widest
 from verify.cover.strict import directions
 from verify.cover.ties import read_tie
 from verify.cover.tree import Leaves, sign_cones
+from verify.problem.problem import Problem
+from verify.rule import unlisted
 from verify.text import Node
 
 NODE = Node(None, None, "+")

@@ -7,12 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from verify.numbers.bounds import column
-from verify.optimal.ball import Ball, Class
-from verify.path import around
-from verify.path.around import check_around, region
-from verify.path.moving import read_moving
-from verify.problem.problem import Problem
 
 import verify
 from tests.verify.corpus.rejected_cases import changed
@@ -23,6 +17,12 @@ from verify.cover import check
 from verify.cover.check import Cover, check_cover
 from verify.cover.lines import lines_of
 from verify.facts import PRIMAL, Facts, proved
+from verify.numbers.bounds import column
+from verify.optimal.ball import Ball, Class
+from verify.path import around
+from verify.path.around import check_around, region
+from verify.path.moving import read_moving
+from verify.problem.problem import Problem
 from verify.rules.cover import read_theta
 from verify.rules.primal import Primal
 from verify.text import Node

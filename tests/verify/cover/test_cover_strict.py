@@ -9,7 +9,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from verify.problem.problem import Problem
 
 from tests.verify.cover.plant import value_at
 from verify import Declined, Rejected
@@ -17,6 +16,7 @@ from verify.cover import strict
 from verify.cover.lines import Coarse, Row, Weights, coarse, lines_of, root_above, weights_of
 from verify.cover.strict import WEIGHT, check_strict, directions, dominates, shifted, unit, values, zonotope
 from verify.cover.tree import Leaves
+from verify.problem.problem import Problem
 from verify.text import Node
 
 EXTREMES = (0, 1, -1, 2**25, 2**26 - 1, -(2**26) + 1, 2**31 - 1, 2**31)

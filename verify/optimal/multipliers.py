@@ -9,22 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import lcm
-from operator import mul
 from typing import TYPE_CHECKING
 
 from flint import fmpz_mat
 
 from verify.errors import Rejected
 from verify.numbers.integers import cleared, cleared_rows
-from verify.numbers.patterns import Patterns, bit_text
+from verify.numbers.patterns import Patterns, Row, bit_text, on_bits
 from verify.problem.problem import SIGNS, Problem
 from verify.text import Node, Vector, mask_of, show
 
 if TYPE_CHECKING:
     from verify.optimal.ball import Ball
 
-Row = tuple[int, list[int], int]  # a base, and integers p and q > 0: the vector m = p / q
-BITS = bytes.maketrans(b"01", b"\0\1")
 BATCH_BITS = 2**28
 
 
@@ -90,11 +87,6 @@ def allowed(m_k: Fraction, t_k: Fraction, on: bool | None) -> bool:
     if on is None:
         return t_k <= m_k <= 0
     return m_k >= t_k if on else m_k <= 0
-
-
-def on_bits(pattern: str, p: list[int]) -> list[int]:
-    """p where the pattern is 1 and 0 elsewhere."""
-    return list(map(mul, pattern.encode().translate(BITS), p))
 
 
 def check_norms(problem: Problem, rows: Iterable[Row], squared: Fraction, place: str) -> None:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import mul
 
 from verify.text import Node, describe, integer
 
 INTEGERS = re.compile(r"(?:(?:-?[1-9][0-9]*|0)(?: (?:-?[1-9][0-9]*|0))*)?")
+
+
+Row = tuple[int, list[int], int]  # a base, and integers p and q > 0: the vector m = p / q
+BITS = bytes.maketrans(b"01", b"\0\1")
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,11 @@ def describe_indices(indices: tuple[int, ...]) -> str:
 def bit_text(mask: int, n: int) -> str:
     """A bit mask as the pattern's text."""
     return format(mask, f"0{n}b")[::-1]
+
+
+def on_bits(pattern: str, p: list[int]) -> list[int]:
+    """p where the pattern is 1 and 0 elsewhere."""
+    return list(map(mul, pattern.encode().translate(BITS), p))
 
 
 def integer_vectors(node: Node, length: int) -> Iterator[list[int]]:

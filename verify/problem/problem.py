@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import lcm
 from operator import mul
 from typing import Any
 
+from verify.numbers.integers import cleared
 from verify.text import Matrix, Node, Vector
 
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
@@ -209,15 +209,3 @@ def times(A: Matrix, u: Vector) -> Vector:
 def transposed(A: Matrix, v: Vector) -> Vector:
     """A'v"""
     return times(tuple(zip(*A, strict=True)), v)
-
-
-def cleared_rows(A: Matrix) -> tuple[list[list[int]], int]:
-    """Rows of integers P and the least q > 0 with A = P / q."""
-    q = lcm(*(x.denominator for row in A for x in row))
-    return [[x.numerator * (q // x.denominator) for x in row] for row in A], q
-
-
-def cleared(u: Iterable[Fraction]) -> tuple[list[int], int]:
-    """Integers p and the least q > 0 with u = p / q."""
-    (p,), q = cleared_rows((tuple(u),))
-    return p, q

@@ -1,0 +1,1 @@
+"""Exact numbers: bounds of roots, integers, fields, patterns."""

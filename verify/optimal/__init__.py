@@ -1,0 +1,1 @@
+"""What proves the optimum beside a cover: balls, leaders, multipliers."""

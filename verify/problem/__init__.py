@@ -1,0 +1,1 @@
+"""The problem and the data that a certificate speaks of."""
