@@ -284,7 +284,8 @@ def test_exact_problems_over_patterns_are_prepared_as_such() -> None:
 @pytest.mark.parametrize("seed", [40, 47, 69])
 def test_badly_scaled_features_are_no_obstacle(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Columns whose sizes differ by factors of up to ten thousand, small lambda: line searches that gave up early, or
-    accepted a smaller gradient at a larger value, stalled here."""
+    accepted a smaller gradient at a larger value, stalled here (at 1e-6 and more). On seed 69 the digits of floats are
+    used up, and how many there are depends on the machine: 5e-13 and 2e-10 were seen."""
     monkeypatch.setattr(cones_module, "_LARGE", 0)
     g = np.random.default_rng(seed)
     d, n, k = int(g.integers(2, 20)), int(g.integers(5, 90)), int(g.integers(30, 250))
@@ -292,4 +293,4 @@ def test_badly_scaled_features_are_no_obstacle(seed: int, monkeypatch: pytest.Mo
     Z = Z / np.arange(1, d + 1) ** 3 if seed == 69 else np.cumsum(Z, axis=1) * 10.0 ** g.integers(-2, 3, d)
     y = np.where(g.standard_normal(n) > 0.0, 1.0, -1.0) if seed % 2 else g.standard_normal(n)
     data = FloatProblem(y, PatternedArrays(Z, np.unique(g.standard_normal((k, d)) @ Z.T > 0.0, axis=0)))
-    assert solve(data, 1e-4 * lambda_max(data)).relative_gap <= 1e-11
+    assert solve(data, 1e-4 * lambda_max(data)).relative_gap <= (1e-9 if seed == 69 else 1e-11)

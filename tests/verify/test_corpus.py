@@ -152,7 +152,7 @@ FALLBACK: dict[str, Callable[..., object]] = {
 
 
 MODULES = (
-    "bags",
+    "problem/bags",
     "certificate",
     "claims/__init__",
     "claims/optimal",
@@ -161,11 +161,12 @@ MODULES = (
     "cover/strict",
     "cover/ties",
     "cover/tree",
-    "data",
-    "input",
+    "problem/data",
+    "problem/input",
     "facts",
-    "multipliers",
-    "problem",
+    "frame",
+    "optimal/multipliers",
+    "problem/problem",
     "rules/__init__",
     "rules/cover",
     "rules/cover_lambda_max",
@@ -177,8 +178,8 @@ MODULES = (
     "rules/primal",
     "rules/value",
     "text",
-    "variants",
-    "windows",
+    "problem/variants",
+    "problem/windows",
 )
 
 

@@ -21,8 +21,8 @@ from verify.path.lifted import check_inside
 from verify.path.moving import Along, check_concave
 from verify.path.onset import Moving
 from verify.problem.problem import Problem
-from verify.rules import algebraic_set, cover_set
 from verify.rules import cover as cover_rule
+from verify.rules import cover_set
 from verify.rules.cover import check as check_by_cover
 from verify.rules.elastic.dual import check_elastic
 from verify.rules.exact_set import check_exact_set
@@ -32,6 +32,7 @@ from verify.rules.min_norm import check_min_norm
 from verify.rules.one_neuron import branch, check_one_neuron
 from verify.rules.polytope import check_polytope, read_bases, read_corner, support_of, walk
 from verify.rules.value import Dual, Value
+from verify.sets import in_field
 from verify.sets.classes import read_class
 from verify.sets.direct import gated, merged, read_direct
 from verify.sets.in_field import InField
@@ -1126,7 +1127,7 @@ def test_multipliers_of_pieces_in_a_field(
     base: str, rows: list[int], values: str, good: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """m >= t on rows that are on, m <= 0 on those that are off, and t <= m <= 0 where theta is not above 0."""
-    monkeypatch.setattr(algebraic_set, "not_out", lambda *_: (0b01, {int(base[0])}))
+    monkeypatch.setattr(in_field, "not_out", lambda *_: (0b01, {int(base[0])}))
     ball = Ball(relu([[1, 0], [0, 1]]), vec(1, -1), ZERO)
     own = Node({"+": [[base, rows, values]], "-": []})
     at: Any = SimpleNamespace(ball=ball, r=vec(1, -1), own=own, bounds=own, zero=ZERO)
