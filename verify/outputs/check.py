@@ -43,7 +43,7 @@ class Tie:
 
 def values_of(lines: Lines, theta: Vector, targets: int) -> Values:
     """Rows on one line are merged: s_c+ and s_c- are the sums of a_k Theta_k over a_k > 0 and a_k < 0, W_c = s_c+ -
-    s_c-, and M0 = sum_c p_c s_c-'."""
+    s_c-, and M0 = sum_c p_c s_c-'. Theta has a row for each row of Z: with bags it is T = P'Theta."""
     T, q = cleared(theta)
     W = [[0] * targets for _ in lines.rows]
     M0 = [[0] * targets for _ in range(lines.d)]
@@ -57,6 +57,13 @@ def values_of(lines: Lines, theta: Vector, targets: int) -> Values:
                     for row, p in zip(M0, lines.rows[c], strict=True)
                 ]
     return Values(lines, W, M0, lines.scale * q)
+
+
+def weights(problem: Problem, theta: Vector) -> Vector:
+    """T = P'Theta, row by row: Theta'P(Zu)_+ = T'(Zu)_+."""
+    C = problem.targets
+    columns = [problem.spread(theta[c::C]) for c in range(C)]
+    return tuple(t for row in zip(*columns, strict=True) for t in row)
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,7 @@ class Proof:
 
 
 def check_outputs(problem: Problem, theta: Vector, squared: Fraction, node: Node) -> Proof:
-    """The proof; rejected unless |Theta'(Zu)_+|^2 <= squared |u|^2 for all u."""
+    """The proof; rejected unless |Theta'P(Zu)_+|^2 <= squared |u|^2 for all u."""
     fields = node.record("basis", "ties", "tree")
     lines = lines_of(problem)
     basis = [tuple(row.integers(problem.d)) for row in fields["basis"].array()]
@@ -104,7 +111,7 @@ def check_outputs(problem: Problem, theta: Vector, squared: Fraction, node: Node
         raise fields["basis"].reject("independent vectors that span the rows")
     ties = [read_tie(entry, len(lines.rows)) for entry in fields["ties"].array()]
     fields["ties"].require(len(ties) <= MOST_TIES, f"at most {MOST_TIES}", str(len(ties)))
-    values = values_of(lines, theta, problem.targets)
+    values = values_of(lines, weights(problem, theta), problem.targets)
     proof = Proof(values, basis, ties, int(squared * values.unit**2), fields["tree"])  # rounded down
     for number, leaf in enumerate(proof.forms()):
         bad = f"no at leaf {number}"

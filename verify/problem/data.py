@@ -42,14 +42,14 @@ def compare(raw: bytes, input_: Input, problem: Problem, limits: Limits) -> None
         same("X", X, problem.Z)
     else:
         size = (problem.n + 2) * (problem.d + problem.targets + 1)
-        if input_.targets:
-            from verify.problem.outputs import read_outputs
-
-            X, y, header = read_outputs(raw, input_, limits, size)
-        elif problem.bags:
+        if problem.bags:
             from verify.problem.windows import read_bags
 
             X, y, header = read_bags(raw, input_, limits, problem)
+        elif input_.targets:
+            from verify.problem.outputs import read_outputs
+
+            X, y, header = read_outputs(raw, input_, limits, size)
         else:
             X, y, header = read_table(raw, input_, limits, size)
         if header != input_.header:
@@ -105,7 +105,7 @@ def read_fields(raw: bytes, input_: Input, limits: Limits, fields: int) -> tuple
         rows.pop()
     named = () if input_.labels is None else input_.targets  # texts there do not make a header
     if rows and input_.bags:
-        named = (bag_column(rows[0], input_.bags),)
+        named = (*named, bag_column(rows[0], input_.bags))
     first = [f for j, f in enumerate(rows[0]) if j not in named] if rows else []
     header = any(f and not numeric(f) and not NOT_FINITE.fullmatch(f) for f in first)
     header = header or (input_.bags != "" and not INDEX.fullmatch(input_.bags))  # it has the name

@@ -44,7 +44,7 @@ def read_input(node: Node, problem: Problem) -> Input:
     kind = "json" if problem.model == "cgl" else "csv"
     several = ("targets", "center") if problem.targets > 1 else ("target",)
     csv_keys = ("numbers", "bias", *several, "delimiter", "header") if kind == "csv" else ()
-    some = ("labels",) if problem.targets > 1 else ("conv", "bags", "pool") if problem.bags else ()
+    some = (*("labels",) * (problem.targets > 1), *("conv", "bags", "pool") * bool(problem.bags))
     fields = node.record("sha256", "kind", *csv_keys, optional=some)
     digest = fields["sha256"].text()
     fields["sha256"].require(re.fullmatch(r"[0-9a-f]{64}", digest), "64 lower-case hexadecimal digits")
@@ -58,13 +58,14 @@ def read_input(node: Node, problem: Problem) -> Input:
         raise fields["delimiter"].reject("one character that is no quote, no line end and no part of a number")
     numbers = fields["numbers"].text("decimal", "binary64")
     header = fields["header"].flag()
+    found = Input(digest, kind, numbers, bias, 0, delimiter, header)
     if problem.targets > 1:
         from verify.problem.outputs import with_outputs
 
-        one = Input(digest, kind, numbers, bias, 0, delimiter, header)
-        return with_outputs(one, problem, fields)
-    target = fields["target"].index(MOST_COLUMNS if problem.bags else problem.d - bias + 1)
-    found = Input(digest, kind, numbers, bias, target, delimiter, header)
+        found = with_outputs(found, problem, fields)
+    else:
+        target = fields["target"].index(MOST_COLUMNS if problem.bags else problem.d - bias + 1)
+        found = replace(found, target=target)
     if not problem.bags:
         return found
     from verify.problem.windows import read_pool

@@ -1,4 +1,4 @@
-"""Several outputs: the problem, how its raw file was read, and the file read again."""
+"""Several outputs: their targets, how the raw file was read, and the file read again."""
 
 from __future__ import annotations
 
@@ -11,19 +11,13 @@ from verify.problem.input import Input
 from verify.problem.problem import Problem
 from verify.text import Fields, Limits, Matrix, Node, Vector
 
-OUTPUTS = "1/2|sum (Zw_j)_+ v_j' - Y|^2 + lambda*sum|w_j||v_j|"
 
-
-def read_several(node: Node) -> Problem:
-    """The problem of ReLU networks with several outputs."""
-    fields = node.record("model", "objective", "lambda", "Z", "Y")
-    fields["model"].text("relu")
-    fields["objective"].text(OUTPUTS)
-    lam, Z, Y = fields["lambda"].number(), fields["Z"].matrix(), fields["Y"].matrix()
-    fields["lambda"].require(lam > 0, "lambda > 0")
-    fields["Z"].require(Z and Z[0], "at least one row and one column")
-    fields["Y"].require(len(Y) == len(Z) and len(Y[0]) > 1, f"{len(Z)} rows of at least two numbers")
-    return Problem("relu", lam, Z, tuple(x for row in Y for x in row), targets=len(Y[0]))
+def read_targets(node: Node, count: int | None) -> tuple[Vector, int]:
+    """Y, row by row, and the number of outputs, at least two; so many rows, if that is known."""
+    Y = node.matrix()
+    rows = "rows" if count is None else f"{count} rows"
+    node.require(Y and len(Y) == (count or len(Y)) and len(Y[0]) > 1, f"{rows} of at least two numbers")
+    return tuple(x for row in Y for x in row), len(Y[0])
 
 
 def with_outputs(input_: Input, problem: Problem, fields: Fields) -> Input:
@@ -36,10 +30,15 @@ def with_outputs(input_: Input, problem: Problem, fields: Fields) -> Input:
 
 
 def read_outputs(raw: bytes, input_: Input, limits: Limits, fields: int) -> tuple[Matrix, Vector, bool]:
-    """The same with Y, row by row: the columns of `targets`, or a column for each of the labels, 1 for rows of this
-    class; less their means where they are centred."""
+    """Z, Y row by row, and whether there was a header."""
     rows, names = read_fields(raw, input_, limits, fields)
-    header = bool(names)
+    Z, Y = read_columns(rows, input_, 1 + bool(names))
+    return Z, tuple(x for row in centered(input_, Y) for x in row), bool(names)
+
+
+def read_columns(rows: list[list[str]], input_: Input, start: int) -> tuple[Matrix, Matrix]:
+    """Z and Y of the records from this one on: the columns of `targets`, or a column for each of the labels, 1 for rows
+    of this class."""
     width = len(rows[0])
     if max(input_.targets) >= width or width - len(input_.targets) + input_.bias < 1:
         raise Rejected("data", f"target columns {input_.targets} and a feature", f"{width} columns")
@@ -48,7 +47,7 @@ def read_outputs(raw: bytes, input_: Input, limits: Limits, fields: int) -> tupl
         if found != {*input_.labels} or len(found) != len(input_.labels):
             raise Rejected("certificate.input.labels", f"the {len(found)} classes of the data given", "others")
     Z, Y = [], []
-    for i, row in enumerate(rows, start=1 + header):
+    for i, row in enumerate(rows, start):
 
         def at(j: int, row: list[str] = row, i: int = i) -> Fraction:
             return number(row[j], input_.numbers, f"data record {i} field {j + 1}")
@@ -56,10 +55,15 @@ def read_outputs(raw: bytes, input_: Input, limits: Limits, fields: int) -> tupl
         z = [at(j) for j in range(width) if j not in input_.targets]
         Z.append((*z, Fraction(1)) if input_.bias else tuple(z))
         if input_.labels is None:
-            Y.append([at(j) for j in input_.targets])
+            Y.append(tuple(at(j) for j in input_.targets))
         else:
-            Y.append([Fraction(row[input_.targets[0]] == label) for label in input_.labels])
-    if input_.center:
-        means = [sum(column) / len(Y) for column in zip(*Y, strict=True)]
-        Y = [[x - mean for x, mean in zip(row, means, strict=True)] for row in Y]
-    return tuple(Z), tuple(x for row in Y for x in row), header
+            Y.append(tuple(Fraction(row[input_.targets[0]] == label) for label in input_.labels))
+    return tuple(Z), tuple(Y)
+
+
+def centered(input_: Input, Y: Matrix) -> Matrix:
+    """The targets of all data points, less the means of their columns where that is asked for."""
+    if not input_.center:
+        return Y
+    means = [sum(column) / len(Y) for column in zip(*Y, strict=True)]
+    return tuple(tuple(x - mean for x, mean in zip(row, means, strict=True)) for row in Y)

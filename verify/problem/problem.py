@@ -155,20 +155,25 @@ class Problem:
 
 def read_problem(node: Node) -> Problem:
     """The problem, with shapes that fit together and lambda > 0."""
-    if isinstance(node.value, dict) and "Y" in node.value:
-        from verify.problem.outputs import read_several
-
-        return read_several(node)
-    direct = isinstance(node.value, dict) and node.value.get("model") == "cgl"
-    keys = ("model", "objective", "lambda", *(("X", "groups", "K") if direct else ("Z",)), "y")
-    fields = node.record(*keys, optional=("delta",) if direct else ("delta", "patterns", "free", "decayed", "bags"))
-    model = fields["model"].text("relu", "gated", "cgl")
+    said = node.value if isinstance(node.value, dict) else {}
+    direct, several = said.get("model") == "cgl", "Y" in said
+    keys = ("model", "objective", "lambda", *(("X", "groups", "K") if direct else ("Z",)), "Y" if several else "y")
+    some = ("delta", "patterns", "free", "decayed", "bags")
+    fields = node.record(*keys, optional=("delta",) if direct else some[2:] if several else some)
+    model = fields["model"].text(*(("relu",) if several else ("relu", "gated", "cgl")))
     lam = fields["lambda"].number()
     fields["lambda"].require(lam > 0, "lambda > 0")
     data = fields["X" if direct else "Z"]
     Z = data.matrix()
     data.require(Z and Z[0], "at least one row and one column")
-    problem = Problem(model, lam, Z, fields["y"].vector(None if "bags" in fields else len(Z)))
+    count = None if "bags" in fields else len(Z)
+    if several:
+        from verify.problem.outputs import read_targets
+
+        y, targets = read_targets(fields["Y"], count)
+    else:
+        y, targets = fields["y"].vector(count), 1
+    problem = Problem(model, lam, Z, y, targets=targets)
     if "bags" in fields:
         from verify.problem.bags import with_bags
 
@@ -177,7 +182,7 @@ def read_problem(node: Node) -> Problem:
         from verify.problem.blocks import with_blocks
 
         problem = with_blocks(problem, fields)
-    if fields["objective"].value != OBJECTIVE or any(key in fields for key in ("delta", "free", "decayed")):
+    if several or fields["objective"].value != OBJECTIVE or any(key in fields for key in ("delta", "free", "decayed")):
         from verify.problem.variants import with_variants
 
         problem = with_variants(problem, fields)

@@ -6,10 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from verify.problem.problem import OBJECTIVE, Problem, dot, square
+from verify.problem.problem import OBJECTIVE, Bag, Problem, dot, square
 from verify.text import Fields, Node, Vector, show
 
 ELASTIC = "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"
+OUTPUTS = "1/2|sum (Zw_j)_+ v_j' - Y|^2 + lambda*sum|w_j||v_j|"
 LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
 FREE = ("output-bias", "biases", "skip")
 MOST_ROOTS = 4  # every positive rational is a sum of four squares
@@ -17,7 +18,7 @@ MOST_ROOTS = 4  # every positive rational is a sum of four squares
 
 def with_variants(problem: Problem, fields: Fields) -> Problem:
     """The problem with its objective, `delta` if that is the elastic one, and its free terms."""
-    objective = fields["objective"].text(OBJECTIVE, ELASTIC, LOGISTIC)
+    objective = fields["objective"].text(*((OUTPUTS,) if problem.targets > 1 else (OBJECTIVE, ELASTIC, LOGISTIC)))
     fields["objective"].require(("delta" in fields) == (objective == ELASTIC), "delta with the elastic objective only")
     if objective == ELASTIC:
         problem = replace(problem, delta=fields["delta"].number())
@@ -40,6 +41,7 @@ def with_free_terms(problem: Problem, node: Node) -> Problem:
     if problem.model != "relu" or problem.patterns is not None or problem.delta:
         raise node.reject("free terms with ReLU networks over all patterns and delta = 0 only")
     biases = "biases" in names
+    node.require(not biases or problem.targets == 1, "free biases of the first layer with one output only")
     if biases and any(row[-1] != 1 for row in problem.seen):
         raise node.reject("biases only where the last column of Z is ones")
     ones = {"output-bias": (Fraction(1),) * problem.n, "biases": problem.pooled([Fraction(1)] * problem.N)}
@@ -57,16 +59,20 @@ def with_decayed_bias(problem: Problem, node: Node) -> Problem:
         raise fields["roots"].reject(f"1 to {MOST_ROOTS} numbers > 0")
     if fields["rho"].number() != square(roots):
         raise fields["rho"].reject(f"the sum of the squares of the roots, {show(square(roots))}")
-    if problem.logistic or problem.model != "relu" or problem.patterns is not None or problem.delta or problem.bags:
-        raise node.reject("a decayed output bias with squares and ReLU networks over all patterns, without bags, only")
+    if problem.logistic or problem.model != "relu" or problem.patterns is not None or problem.delta:
+        raise node.reject("a decayed output bias with squares and ReLU networks over all patterns only")
     return replace(problem, free=("output-bias",), outputs=((Fraction(1),) * problem.n,), roots=roots)
 
 
 def with_zero_rows(problem: Problem) -> Problem:
-    """The rows of zeros and their targets 0: neurons have no output there, and c costs 1/2 (c root)^2 at each."""
-    zeros = (Fraction(0),) * len(problem.roots)
-    rows = (*problem.Z, *((Fraction(0),) * problem.d for _ in zeros))
-    return replace(problem, seen=rows, y=(*problem.y, *zeros), outputs=((*problem.outputs[0], *problem.roots),))
+    """The rows of zeros, or empty bags, and their targets 0: neurons have no output there, and c costs 1/2 (c root)^2
+    at each."""
+    count = len(problem.roots)
+    y = (*problem.y, *(Fraction(0),) * (count * problem.targets))
+    problem = replace(problem, y=y, outputs=((*problem.outputs[0], *problem.roots),))
+    if problem.bags:
+        return replace(problem, bags=(*problem.bags, *(Bag(Fraction(1), (), ()),) * count))
+    return replace(problem, seen=(*problem.seen, *((Fraction(0),) * problem.d,) * count))
 
 
 def without_ones(problem: Problem) -> Problem:
@@ -75,9 +81,11 @@ def without_ones(problem: Problem) -> Problem:
 
 
 def check_orthogonal(problem: Problem, theta: Vector, node: Node) -> None:
-    """Reject unless theta is orthogonal to the columns with free coefficients."""
+    """Reject unless theta is orthogonal to the columns with free coefficients, for every output."""
     for j, column in enumerate(problem.outputs):
-        node.require(not (total := dot(column, theta)), f"theta orthogonal to the free column {j}", show(total))
+        for c in range(problem.targets):
+            total = dot(column, theta[c :: problem.targets])
+            node.require(not total, f"theta orthogonal to the free column {j}", show(total))
 
 
 def check_chances(problem: Problem, theta: Vector, node: Node) -> None:

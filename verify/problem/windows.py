@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from verify.errors import Rejected, bounded
-from verify.problem.data import bag_column, read_fields, read_numbers, read_table
+from verify.problem.data import bag_column, read_fields, read_numbers
 from verify.problem.input import Input
 from verify.problem.problem import Bag, Problem
 from verify.text import Fields, Limits, Matrix, Node, Vector, describe, integer, show
@@ -117,29 +117,46 @@ def gathered(parts: Iterable[Sequence[Vector]], pool: str) -> tuple[Matrix, tupl
 def read_bags(raw: bytes, input_: Input, limits: Limits, problem: Problem) -> tuple[Matrix, Vector, bool]:
     """Rows, targets, and whether there was a header; rejected unless the bags are those of the problem: the windows of
     a record, or records of one name."""
+    rows, names = read_fields(raw, input_, limits, MOST_FIELDS)
+    header, several = bool(names), bool(input_.targets)
     if input_.windows is not None:
-        Z, y, header = read_table(raw, replace(input_, bias=False), limits, MOST_FIELDS)
+        Z, targets = read_parts(rows, replace(input_, bias=False), 1 + header)
         entries, one = input_.windows.entries(len(Z[0])), (Fraction(1),) * input_.bias
         padded = ((*record, Fraction(0)) for record in Z)
         found, bags = gathered(([(*(z[i] for i in window), *one) for window in entries] for z in padded), input_.pool)
     else:
-        rows, names = read_fields(raw, input_, limits, MOST_FIELDS)
-        header, apart = bool(names), bag_column(names or rows[0], input_.bags)
+        apart = bag_column(names or rows[0], input_.bags)
         texts = [row.pop(apart) for row in rows]
-        if input_.target == apart:
-            raise Rejected("certificate.input.bags", "another column than the target", str(apart))
-        Z, y = read_numbers(rows, replace(input_, target=input_.target - (input_.target > apart)), 1 + header)
+        asked = input_.targets if several else (input_.target,)
+        if apart in asked:
+            raise Rejected("certificate.input.bags", "another column than the targets", str(apart))
+        left = tuple(j - (j > apart) for j in asked)
+        Z, every = read_parts(rows, replace(input_, target=left[0], targets=left * several), 1 + header)
         parts: dict[str, list[Vector]] = {}
-        targets: dict[str, Fraction] = {}
-        for record, target, name in zip(Z, y, texts, strict=True):
+        firsts: dict[str, Vector] = {}
+        for record, target, name in zip(Z, every, texts, strict=True):
             parts.setdefault(name, []).append(record)
-            if targets.setdefault(name, target) != target:
-                both = f"{show(targets[name])} and {show(target)}"
+            if firsts.setdefault(name, target) != target:
+                both = " and ".join(" ".join(map(show, values)) for values in (firsts[name], target))
                 raise Rejected("data", f"one target in the bag {describe(name)}", both)
-        y = tuple(targets.values())
+        targets = tuple(firsts.values())
         found, bags = gathered(parts.values(), input_.pool)
     same_bags(bags, problem.bags)
-    return found, y, header
+    if several:
+        from verify.problem.outputs import centered
+
+        targets = centered(input_, targets)
+    return found, tuple(x for row in targets for x in row), header
+
+
+def read_parts(rows: list[list[str]], input_: Input, start: int) -> tuple[Matrix, Matrix]:
+    """The rows and their targets, of the records from this one on."""
+    if input_.targets:
+        from verify.problem.outputs import read_columns
+
+        return read_columns(rows, input_, start)
+    Z, y = read_numbers(rows, input_, start)
+    return Z, tuple((y_k,) for y_k in y)
 
 
 def same_bags(read: Sequence[Bag], stated: Sequence[Bag]) -> None:

@@ -9,7 +9,18 @@ from unittest.mock import patch
 
 import pytest
 
-from tests.verify.outputs.planted import changed, packed, square, tree
+from tests.verify.outputs.planted import (
+    bag,
+    changed,
+    in_bags,
+    in_bags_with_decayed_bias,
+    packed,
+    square,
+    tree,
+    with_decayed_bias,
+    with_free_bias,
+    with_skip,
+)
 from verify import VerifyError, check
 from verify.errors import Rejected
 
@@ -176,3 +187,127 @@ def test_no_rows_but_zeros_need_no_cone() -> None:
     zero = changed(changed(zero, f"{PROOF}.tree", tree(bytes([200]), forms=b"\0")), "facts.primal.neurons", [])
     zero = changed(changed(zero, "facts.cover.theta", "3 1 1 3"), "facts.value.lower", "10")
     assert accepted(changed(zero, "facts.value.upper", "10"))
+
+
+PARTS = {
+    "bags": (in_bags, "11/2"),
+    "free bias": (with_free_bias, "6"),
+    "decayed bias": (with_decayed_bias, "6"),
+    "bags and decayed bias": (in_bags_with_decayed_bias, "6"),
+    "skip": (with_skip, "3/2"),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_bags_and_free_columns_are_parts_of_the_one_problem(name: str) -> None:
+    """T = P'Theta, B'Theta = 0 and c for every output: planted optima are accepted exactly."""
+    make, value = PARTS[name]
+    first, second = check(json.dumps(make()).encode())
+    assert f"lies in [{value}, {value}]" in first.proved
+    assert ("bags" in second.under) == ("bags" in name) and ("bias" in second.under) == ("bias" in name)
+
+
+FORGED_PARTS: list[tuple[str, str, Any]] = [
+    ("bags", "problem.bags", [bag("1", 0, 1), bag("1", 0, 1)]),  # a row joined to a bag
+    ("bags", "problem.bags", [bag("1", 0), bag("1", 1)]),  # left out of one
+    ("bags", "problem.bags.1.scale", "1/2"),  # the mean for the sum
+    ("bags", "problem.bags.1.times", [2, 1]),
+    ("bags", "problem.bags.1.times", [0, 1]),
+    ("bags", "problem.bags.1.scale", "-1"),
+    ("bags", "problem.bags", [bag("1", 0), bag("1", 0, 1), bag("1", 1)]),
+    ("bags", "problem.bags", [bag("1", 0), bag("1", 0)]),
+    ("bags", "facts.cover.theta", "1 0 0 1"),
+    ("bags", "input.pool", "mean"),
+    ("bags", "input.conv", "1d:3:stride=2"),
+    ("free bias", "problem.free", []),  # the free column dropped
+    ("free bias", "problem.free", ["skip"]),
+    ("free bias", "problem.free", ["biases"]),
+    ("free bias", "problem.free", ["output-bias", "skip"]),
+    ("free bias", "facts.primal.free", ["1 1"]),
+    ("free bias", "facts.primal.free", ["1"]),
+    ("free bias", "facts.primal.free", []),
+    ("free bias", "facts.primal.free", ["1 2", "0 0"]),
+    ("free bias", "facts.cover.theta", "1 0 0 1 -1 0"),
+    ("free bias", "facts.cover.theta", "1 0 0 1 0 -1"),
+    ("decayed bias", "problem.decayed.rho", "2"),
+    ("decayed bias", "problem.decayed.roots", ["1", "1"]),
+    ("decayed bias", "facts.cover.theta", "1 0 0 1"),
+    ("decayed bias", "facts.primal.free", ["1 0"]),
+    ("bags and decayed bias", "facts.cover.theta", "1 -1 0 1 -1 1"),
+    ("skip", "facts.primal.free", ["1 0"]),
+    ("skip", "facts.cover.theta", "1/2 0 0 1/2 1/2 0 0 0"),
+]
+
+
+@pytest.mark.parametrize(("name", "place", "value"), FORGED_PARTS, ids=lambda part: str(part)[:40])
+def test_a_forged_part_is_not_accepted(name: str, place: str, value: Any) -> None:
+    """A bag joined, the mean for the sum, a free column dropped, another dual point: each is noticed."""
+    make, _ = PARTS[name]
+    with pytest.raises(VerifyError):
+        accepted(changed(make(), place, value))
+
+
+def test_a_free_column_that_is_left_out_is_noticed_by_its_keys() -> None:
+    """Without the key `free` of the problem, coefficients have no place."""
+    wrong = with_free_bias()
+    del wrong["problem"]["free"]
+    with pytest.raises(Rejected):
+        accepted(wrong)
+    del wrong["facts"]["primal"]["free"]
+    with pytest.raises(Rejected, match="fit - y"):
+        accepted(wrong)
+
+
+def test_only_the_test_of_orthogonality_notices_a_wrong_dual_point() -> None:
+    """F does not see the row of zeros; without B'Theta = 0 a bound above the truth would be accepted."""
+    wrong = changed(with_free_bias(), "facts.cover.theta", "1 0 0 1 0 1")
+    wrong = changed(changed(wrong, "facts.value.lower", "17/2"), "facts.fit.radius_squared", "-5")
+    with pytest.raises(Rejected, match="orthogonal to the free column 0"):
+        accepted(wrong)
+    with patch("verify.problem.variants.check_orthogonal", lambda *_: None):
+        assert accepted(wrong)
+
+
+WINDOWS = b"1,0,0,0,3,0\n0,1,1,0,3,4\n"
+RECORDS = b"3,a,1,0,0\n3,b,0,1,4\n3,b,1,0,4\n"
+
+
+def test_windows_are_unfolded_again() -> None:
+    """From the raw file, with the targets at any place; another entry, target or rule is noticed."""
+    own = changed(in_bags(), "input.sha256", sha256(WINDOWS).hexdigest())
+    assert accepted(own, WINDOWS)
+    for wrong in (b"1,0,0,0,3,0\n0,1,2,0,3,4\n", b"1,0,0,0,3,0\n0,1,1,0,3,5\n", b"1,0,1,0,3,0\n0,1,1,0,3,4\n"):
+        with pytest.raises(Rejected):
+            accepted(changed(own, "input.sha256", sha256(wrong).hexdigest()), wrong)
+    for key, value in [("conv", "1d:2"), ("targets", [4, 3]), ("targets", [0, 1]), ("center", True)]:
+        with pytest.raises(Rejected):
+            accepted(changed(own, f"input.{key}", value), WINDOWS)
+
+
+def test_records_are_gathered_again() -> None:
+    """Rows with one text in the column of bags, between targets; targets that differ in a bag are noticed."""
+    own = changed(in_bags(), "input.sha256", sha256(RECORDS).hexdigest())
+    del own["input"]["conv"]
+    own["input"] |= {"bags": "1", "targets": [0, 4]}
+    assert accepted(own, RECORDS)
+    for wrong in (RECORDS.replace(b"1,0,4", b"1,0,3"), RECORDS.replace(b"b,1", b"a,1"), RECORDS.replace(b"b", b"a")):
+        with pytest.raises(Rejected):
+            accepted(changed(own, "input.sha256", sha256(wrong).hexdigest()), wrong)
+    for targets in ([0, 1], [4, 0], [0, 5]):
+        with pytest.raises(Rejected):
+            accepted(changed(own, "input.targets", targets), RECORDS)
+
+
+def test_classes_of_bags_are_centred_over_bags() -> None:
+    """The mean is that of data points, bags, not of records; the labels are those of the records."""
+    raw = b"name,a,b,kind\np,1,0,x\nq,0,1,y\nq,1,0,y\n"
+    own = changed(in_bags(), "input.sha256", sha256(raw).hexdigest())
+    del own["input"]["conv"]
+    own["input"] |= {"bags": "name", "targets": [3], "labels": ["x", "y"], "center": True, "header": True}
+    own["problem"]["Y"], own["facts"]["primal"]["neurons"] = ["1/2 -1/2", "-1/2 1/2"], []
+    own["facts"]["cover"]["theta"] = "1/2 -1/2 -1/2 1/2"
+    own["facts"]["value"] |= {"lower": "1/2", "upper": "1/2"}
+    assert accepted(own, raw)
+    with pytest.raises(Rejected, match="labels"):
+        other = raw.replace(b",y", b",x")
+        accepted(changed(own, "input.sha256", sha256(other).hexdigest()), other)

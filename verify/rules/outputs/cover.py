@@ -1,4 +1,4 @@
-"""A dual feasible Theta of a network with several outputs, by a cover: |Theta'(Zu)_+| <= lambda |u| for all u."""
+"""A dual feasible Theta of a network with several outputs, by a cover: |Theta'P(Zu)_+| <= lambda |u| for all u."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless the cover proves Theta dual feasible."""
     fields = node.record("theta", "proof")
     theta = read_theta(problem, facts, fields["theta"])
+    if problem.free:
+        from verify.problem.variants import check_orthogonal
+
+        check_orthogonal(problem, theta, fields["theta"])
     return Facts({DUAL: Dual(theta), FORMS: check_outputs(problem, theta, problem.lam**2, fields["proof"])})
 
 
