@@ -14,8 +14,9 @@ from properties.soundness.case import Answer, Case, DirectCase, NetworkCase, ask
 from properties.soundness.draw import any_direct, any_network, any_variant, is_rational, planted_direct
 from properties.soundness.held import SYMPY, notes
 from properties.strategies import PlantedReLU, planted_antipodal, planted_box, planted_edge, planted_kink, planted_relu
+from properties.symbolic.data import compare
 from properties.symbolic.judge import Judged, Status, judge
-from properties.symbolic.reader import compare, read_certificate
+from properties.symbolic.reader import read_certificate
 from relu_cert.certificate import dumps
 from relu_cert.pipeline import Derivatives, IntervalChoice
 

@@ -7,6 +7,11 @@ solutions (P is strongly convex in Xw). v_b(r) moves by at most |X_b|_F |r - the
 * where the tight constraints of v_b(theta) keep positive multipliers, and the others stay slack, v_b(r) = P_b X_b'r
   with the projector P_b of the face, for all r of the ball. Blocks with equal X_b P_b and sign are one neuron, a
   *class*.
+
+With free biases |Xw| <= |X|_F |w| <= |X|_F h |Sw|, h the largest |z_k|: an end of an interval of biases is some -x_k.w.
+On a face w = G c, v = S w and rho = W c with [[S, F], [F', 0]]^-1 = [[G, W'], [W, .]], F the tight constraints;
+without free biases S = I and G = P. Because G S G = G, the output of w is B B'r with B = X G S. (A block without
+tight constraints is level, or it has none over the ball: its neurons are not known.)
 """
 
 from __future__ import annotations
@@ -19,21 +24,20 @@ from itertools import combinations
 from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
 
-from properties.symbolic.cones import canonical_dual
-from properties.symbolic.numbers import Number, beside, column, dot, entries, norm2, root_above
+from properties.symbolic.cones import without_last
+from properties.symbolic.numbers import Number, beside, dot, entries, norm2, root_above
 from properties.symbolic.program import Block, Program
 
 
 @dataclass(frozen=True)
 class Class:
-    """A neuron that may be active, on one face for all residuals of the ball: v = P X'r, q = B B'r with B = X P.
+    """A neuron that may be active, on one face for all residuals of the ball: v = B'r, q = B B'r.
 
     `tight` are the constraints of the first of its blocks that vanish on the face; `forced`: in each of its blocks all
     of these have positive multipliers."""
 
     sign: int
     B: DomainMatrix
-    P: DomainMatrix
     blocks: tuple[int, ...]
     tight: tuple[DomainMatrix, ...]
     forced: bool
@@ -57,10 +61,10 @@ class Ball:
         p, out = self.program, []
         for i, b in enumerate(p.blocks):
             c = b.X.transpose() * self.theta
-            left = p.lam - root_above(norm2(b.X) * self.R2)
-            if left > 0 and norm2(c) < left * left:
+            left = p.lam - root_above(norm2(b.X) * longest(b, p) * self.R2)
+            if left > 0 and norm2(c) < left * left and not p.biases:
                 continue
-            v, _ = canonical_dual(b.K, c, p.reals)
+            v, _, _ = p.dual(b, self.theta)
             if not (left > 0 and norm2(v) < left * left):
                 out.append(i)
         return out
@@ -73,16 +77,14 @@ class Ball:
             face = stable_face(self.program.blocks[i], self.theta, self.R2, self.program)
             if face is None:
                 return None
-            P, tight, forced = face
-            b = self.program.blocks[i]
-            sign = b.name[0] if self.program.neurons else 1
-            B = b.X * P
+            B, tight, forced = face
+            sign = self.program.blocks[i].name[0] if self.program.neurons else 1
             for k, one in enumerate(found):
                 if self.program.neurons and one.sign == sign and one.B == B:
-                    found[k] = Class(sign, B, one.P, (*one.blocks, i), one.tight, one.forced and forced)
+                    found[k] = Class(sign, B, (*one.blocks, i), one.tight, one.forced and forced)
                     break
             else:
-                found.append(Class(sign, B, P, (i,), tight, forced))
+                found.append(Class(sign, B, (i,), tight, forced))
         return found
 
     @cached_property
@@ -121,37 +123,40 @@ class Ball:
 Face = tuple[DomainMatrix, tuple[DomainMatrix, ...], bool]
 
 
+def longest(b: Block, p: Program) -> Number:
+    """1, or with free biases the largest |z_k|^2, by which |w|^2 is larger than |Sw|^2."""
+    return max((norm2(b.K[:, j]) for j in range(b.K.shape[1])), default=QQ(1)) if p.biases else QQ(1)
+
+
 def stable_face(b: Block, theta: DomainMatrix, R2: Number, p: Program) -> Face | None:
-    """P with v_b(r) = P X_b'r for all r of the ball, the constraints that are tight there, and whether all of them have
+    """B with v_b(r) = B'r for all r of the ball, the constraints that are tight there, and whether all of them have
     positive multipliers; None if that is not shown."""
     c = b.X.transpose() * theta
-    v, _ = canonical_dual(b.K, c, p.reals)
-    moved = norm2(b.X) * R2
-    identity = DomainMatrix.eye(b.size, QQ).to_dense()
-    near = []
-    for j in range(b.K.shape[1]):
-        k = b.K[:, j]
-        h = dot(k, v)
-        if any(entries(k)) and not (h < 0 and h * h > norm2(k) * moved):
-            near.append(k)
-    if not near:
-        return identity, (), True
-    rank = beside(near, b.size).rank()
+    _, _, w = p.dual(b, theta)
+    columns = [b.K[:, j] for j in range(b.K.shape[1]) if any(entries(b.K[:, j]))]
+    moved = norm2(b.X) * longest(b, p) * R2
+    near = [k for k in columns if not (dot(k, w) < 0 and dot(k, w) ** 2 > norm2(k) * moved)]
+    if p.biases and not near:
+        return None
+    S = without_last(b.size, p.reals) if p.biases else DomainMatrix.eye(b.size, QQ).to_dense()
+    rank = beside(near, b.size).rank() if near else 0
+    slack = [k for k in columns if k not in near]
     for some in combinations(near, rank):
         F = beside(some, b.size)
-        gram = F.transpose() * F
-        if gram.rank() < rank:
+        if rank and F.rank() < rank:
             continue
-        W = gram.inv() * F.transpose()
-        rho = W * c
-        rows = W.to_dense().to_list()
-        if all(m > 0 and m * m > norm2(column(row)) * moved for m, row in zip(entries(rho), rows, strict=True)):
-            P = identity - F * W
-            inside = P * c
-            slack = [b.K[:, j] for j in range(b.K.shape[1]) if b.K[:, j] not in near and any(entries(b.K[:, j]))]
-            if all(dot(k, inside) < 0 and dot(k, inside) ** 2 > norm2(k) * moved for k in slack):
-                return P, tuple(near), _all_forced(near, some)
+        inverse = S.hstack(F).vstack(F.transpose().hstack(DomainMatrix.zeros((rank, rank), QQ).to_dense())).inv()
+        G, W = inverse[: b.size, : b.size], inverse[b.size :, : b.size]
+        if all(_keeps(b.X * W[j, :].transpose(), dot(W[j, :].transpose(), c), R2) for j in range(rank)) and all(
+            _keeps(b.X * (G * k), -dot(k, G * c), R2) for k in slack
+        ):
+            return b.X * G * S, tuple(near), _all_forced(near, some)
     return None
+
+
+def _keeps(h: DomainMatrix, at: Number, R2: Number) -> bool:
+    """h.r > 0 for all r of the ball, h.theta = at."""
+    return bool(at > 0 and at * at > norm2(h) * R2)
 
 
 def _all_forced(near: Sequence[DomainMatrix], some: Sequence[DomainMatrix]) -> bool:
@@ -170,12 +175,12 @@ def squared_radius(p: Program, upper: Number, theta: DomainMatrix) -> Number:
 
 def made_feasible(p: Program, theta: DomainMatrix) -> DomainMatrix:
     """theta scaled down so that |v_b(theta)| <= lambda for all blocks."""
-    longest = max((norm2(canonical_dual(b.K, b.X.transpose() * theta, p.reals)[0]) for b in p.blocks), default=QQ(0))
-    return theta if longest <= p.lam**2 else theta * (p.lam / root_above(longest))
+    length = max((norm2(p.dual(b, theta)[0]) for b in p.blocks), default=QQ(0))
+    return theta if length <= p.lam**2 else theta * (p.lam / root_above(length))
 
 
 def upper_value(p: Program, w: Sequence[DomainMatrix], c: DomainMatrix | None = None) -> Number:
     """A rational just above F_lambda(w), least squares, delta = 0."""
     from properties.symbolic.program import fit
 
-    return norm2(fit(p, w, c) - p.y) / 2 + p.lam * sum((root_above(norm2(wb)) for wb in w), QQ(0))
+    return norm2(fit(p, w, c) - p.y) / 2 + p.lam * sum((root_above(norm2(p.normed(wb))) for wb in w), QQ(0))

@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from properties.symbolic.data import compare
 from properties.symbolic.judge import Judged, Status, judge
-from properties.symbolic.reader import MOST_WORK, OtherDataError, UnreadableError, compare, read_certificate
+from properties.symbolic.reader import MOST_WORK, OtherDataError, UnreadableError, read_certificate
 
 CONTRADICTED, NOTHING, USAGE, DATA = 1, 2, 64, 65
 

@@ -17,7 +17,7 @@ from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
 
 from properties.symbolic.ball import Ball, squared_radius
-from properties.symbolic.cones import canonical_dual, in_cone
+from properties.symbolic.cones import in_cone
 from properties.symbolic.numbers import (
     RATIONAL,
     Number,
@@ -76,7 +76,7 @@ class Evidence:
         if not all(in_cone(b.K, wb, p.reals) for b, wb in zip(p.blocks, w, strict=True)):
             return None
         if self.plain:
-            norms = sum((root_above(norm2(wb), 100) for wb in w), QQ(0))
+            norms = sum((root_above(norm2(p.normed(wb)), 100) for wb in w), QQ(0))
             return norm2(fit - p.y) / 2 + p.lam * norms
         moved = replace(p, B=None)
         if p.B is not None:
@@ -93,7 +93,7 @@ class Evidence:
             return None
         if p.delta:
             return theta
-        longest = max((norm2(canonical_dual(b.K, b.X.transpose() * theta, RATIONAL)[0]) for b in p.blocks), default=0)
+        longest = max((norm2(p.dual(b, theta)[0]) for b in p.blocks), default=0)
         return theta if longest <= p.lam**2 else theta * (p.lam / root_above(longest))
 
     @cached_property

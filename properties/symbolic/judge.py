@@ -112,7 +112,7 @@ def _slack(evidence: Evidence) -> Number:
 def _kkt_holds(evidence: Evidence) -> bool:
     """eq:kkt-cgl for a solution, where the optimum is known exactly."""
     best = evidence.optimum
-    return best is None or best.program.B is not None or not kkt_of(best, best.vertices[0])
+    return best is None or not kkt_of(best, best.vertices[0])
 
 
 def fit_ball(evidence: Evidence) -> Truth:

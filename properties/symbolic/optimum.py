@@ -8,12 +8,16 @@ With v_b = c_b - K_b rho_b the canonical dual vectors at r,
 so that the solutions are the polytope {alpha >= 0 : sum_b alpha_b X_b v_b = y - r}. In a ReLU network blocks with the
 same sign and the same v are one neuron: its weight is the sum of theirs (lemma:scaling-unique). With free columns B the
 equation is one modulo the span of B.
+
+With free biases v_b has none: the neurons of a block that tie are (v_b, b), b in an interval, where 1_D'r = 0, and a
+single one elsewhere. Outputs are affine in b, so that they are sums of those of the two ends. The block is *level* if
+the ends are two, or one of them is missing (on at all rows, where B has the output of a bias).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, permutations
 from math import comb
@@ -21,9 +25,9 @@ from math import comb
 import networkx as nx
 from sympy.polys.matrices import DomainMatrix
 
-from properties.symbolic.cones import canonical_dual
+from properties.symbolic.cones import biases, with_bias
 from properties.symbolic.numbers import Number, beside, column, dot, entries, norm2, solve
-from properties.symbolic.program import Program, kkt_failures
+from properties.symbolic.program import Program, fit, kkt_failures
 
 MOST_BASES = 20_000
 MOST_SUPPORTS = 1 << 12
@@ -42,10 +46,12 @@ class TooLargeError(Exception):
 
 @dataclass(frozen=True)
 class Neuron:
-    """A neuron that ties: |v| = lambda; q = X_b v is its output; the numbers of the blocks that carry it."""
+    """A neuron that ties: |v| = lambda; w is v, perhaps with a bias, q = X_b w its output; the numbers of the blocks
+    that carry it."""
 
     sign: int
     v: DomainMatrix
+    w: DomainMatrix
     q: DomainMatrix
     blocks: tuple[int, ...]
 
@@ -57,6 +63,13 @@ class Optimum:
     program: Program
     r: DomainMatrix
     E: tuple[Neuron, ...]
+    linear: frozenset[int] = frozenset()  # blocks that are on at all rows, whose biases have no upper end
+
+    @property
+    def level(self) -> list[int]:
+        """The blocks of which infinitely many neurons tie."""
+        carried = [i for one in self.E for i in one.blocks]
+        return sorted(self.linear | {i for i in carried if carried.count(i) > 1})
 
     @cached_property
     def equations(self) -> tuple[DomainMatrix, DomainMatrix]:
@@ -81,13 +94,20 @@ class Optimum:
 
     @property
     def p_unique(self) -> bool:
-        """prop:p-unique, for neurons: the outputs {q_a : a in S} are independent (lemma:unique-cgl)."""
-        return independent([self.equations[0][:, a] for a in self.S])
+        """prop:p-unique, for neurons: the outputs {q_a : a in S} are independent (lemma:unique-cgl). And no weight lies
+        on both ends of a level block: one neuron between them has the same output; or on a linear neuron, whose bias is
+        any."""
+        used = [i for a in self.S for i in self.E[a].blocks]
+        moved = any(i in self.linear or used.count(i) > 1 for i in used)
+        return not moved and independent([self.equations[0][:, a] for a in self.S])
 
     @property
     def convex_unique(self) -> bool:
-        """lemma:unique-cgl: {X_b v_b : b in S_lambda} are independent; a neuron in two blocks is there twice."""
+        """lemma:unique-cgl: {X_b v_b : b in S_lambda} are independent; a neuron in two blocks is there twice. With free
+        biases (0, b) is in the block that is on everywhere, and c makes up for it."""
         F = self.equations[0]
+        if self.program.biases:
+            return False
         return independent([F[:, a] for a in self.S for _ in self.E[a].blocks])
 
     @property
@@ -160,15 +180,22 @@ class Optimum:
     @property
     def e_equals_a(self) -> bool:
         """E = A(w) for every solution w: there is one, and it uses every neuron that ties."""
-        return len(self.vertices) == 1 and all(self.vertices[0])
+        return len(self.vertices) == 1 and all(self.vertices[0]) and not self.level
 
     def weights(self, alpha: Alpha) -> list[DomainMatrix]:
         """w_b = alpha_b v_b, each neuron in the first of its blocks."""
         reals = self.program.reals
-        w = [DomainMatrix.zeros((b.size, 1), reals.domain) for b in self.program.blocks]
+        w = [DomainMatrix.zeros((b.size, 1), reals.domain).to_dense() for b in self.program.blocks]
         for a, neuron in zip(alpha, self.E, strict=True):
-            w[neuron.blocks[0]] = neuron.v * a
+            w[neuron.blocks[0]] = w[neuron.blocks[0]] + neuron.w * a
         return w
+
+    def coefficients(self, w: Sequence[DomainMatrix]) -> DomainMatrix | None:
+        """c with Xw + Bc = y - r"""
+        B = self.program.B
+        if B is None:
+            return None
+        return (B.transpose() * B).inv() * B.transpose() * (self.program.y - self.r - fit(self.program, w))
 
 
 def optimum(p: Program, r: DomainMatrix, among: Iterable[int] | None = None) -> Optimum:
@@ -176,30 +203,36 @@ def optimum(p: Program, r: DomainMatrix, among: Iterable[int] | None = None) -> 
 
     r is dual feasible and y - r is a non-negative combination of the outputs of E: then (w, rho) satisfies eq:kkt-cgl.
     """
-    reals, carried = p.reals, list[Neuron]()
+    reals, carried, linear = p.reals, list[Neuron](), set[int]()
     if p.B is not None and any(entries(p.B.transpose() * r)):
         raise NotOptimalError("B'r is not 0")
     for i in range(len(p.blocks)) if among is None else among:
         b = p.blocks[i]
-        v, _ = canonical_dual(b.K, b.X.transpose() * r, reals)
+        v, _, w = p.dual(b, r)
         over = reals.sign(norm2(v) - p.lam**2)
         if over > 0:
             raise NotOptimalError(f"|v_b| > lambda in block {b.name}")
+        ends = [w]
+        if p.biases and not entries(b.X.transpose() * r)[-1]:
+            lo, hi = biases(b.K, v, reals) or (None, None)
+            ends = [with_bias(v, lo, reals)] if hi in (None, lo) else [with_bias(v, one, reals) for one in (lo, hi)]
+            if over == 0 and hi is None:
+                linear.add(i)
         if over == 0:
-            carried.append(Neuron(b.name[0] if p.neurons else 1, v, b.X * v, (i,)))
-    found = Optimum(p, r, merged(carried) if p.neurons else tuple(carried))
+            carried += [Neuron(b.name[0] if p.neurons else 1, v, one, b.X * one, (i,)) for one in ends]
+    found = Optimum(p, r, merged(carried) if p.neurons else tuple(carried), frozenset(linear))
     if not found.vertices:
         raise NotOptimalError("y - r is no non-negative combination of the outputs of E")
     return found
 
 
 def merged(carried: Sequence[Neuron]) -> tuple[Neuron, ...]:
-    """Blocks with equal sign and equal v are one neuron."""
+    """Blocks with equal sign and equal v (and bias) are one neuron."""
     out: list[Neuron] = []
     for one in carried:
         for i, known in enumerate(out):
-            if known.sign == one.sign and known.v == one.v:
-                out[i] = Neuron(known.sign, known.v, known.q, known.blocks + one.blocks)
+            if known.sign == one.sign and known.w == one.w:
+                out[i] = replace(known, blocks=known.blocks + one.blocks)
                 break
         else:
             out.append(one)
@@ -208,9 +241,8 @@ def merged(carried: Sequence[Neuron]) -> tuple[Neuron, ...]:
 
 def kkt_of(found: Optimum, alpha: Alpha) -> list[str]:
     """What eq:kkt-cgl has against w_b = alpha_b v_b with the multipliers of eq:non-negative-regression."""
-    p = found.program
-    rho = [canonical_dual(b.K, b.X.transpose() * found.r, p.reals)[1] for b in p.blocks]
-    return kkt_failures(p, found.weights(alpha), rho)
+    p, w = found.program, found.weights(alpha)
+    return kkt_failures(p, w, [p.dual(b, found.r)[1] for b in p.blocks], found.coefficients(w))
 
 
 def support(alpha: Alpha) -> tuple[int, ...]:

@@ -19,7 +19,6 @@ from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
 
 from properties.symbolic.ball import Ball, made_feasible, squared_radius, upper_value
-from properties.symbolic.cones import canonical_dual
 from properties.symbolic.numbers import Number, Reals, beside, column, dot, entries, norm2, root_above
 from properties.symbolic.optimum import Alpha, Optimum, independent, support
 from properties.symbolic.program import Program
@@ -83,7 +82,7 @@ def limits(found: Optimum) -> dict[int, Alpha]:
     solution on a side if its weights are positive there and |v_b| < lambda for all others that tie.
     """
     p, reals = found.program, found.program.reals
-    if any(tight(p.blocks[i], a.v, reals) for a in found.E for i in a.blocks):
+    if any(tight(p.blocks[i], a.w, reals) for a in found.E for i in a.blocks):
         return {}
     G = [p.blocks[a.blocks[0]].X * p.blocks[a.blocks[0]].X.transpose() for a in found.E]
     s = found.r * (1 / p.lam)
@@ -131,7 +130,7 @@ def ball_near(p: Program, s: DomainMatrix) -> Ball:
     theta = made_feasible(p, s)
     near, outputs, vectors = [], list[DomainMatrix](), list[DomainMatrix]()
     for i, b in enumerate(p.blocks):
-        v, _ = canonical_dual(b.K, b.X.transpose() * theta, p.reals)
+        v, _, _ = p.dual(b, theta)
         q = b.X * v
         if norm2(v) * 10**6 >= p.lam**2 * (10**6 - 1) and q not in outputs:
             near.append(i)

@@ -5,7 +5,7 @@
 ReLU: a block for each D_i in D_Z and sign xi, X_b = xi D_i Z and K_b = -Z'(2 D_i - I) (eq:convex-relu-mlp). Gated
 ReLU: X_b = D_i Z, no constraint (eq:convex-gated-relu-mlp). With bags the rows of D_i Z are pooled: X_b = xi P D_i Z.
 Variants: the penalty delta/2 |w|^2 more (eq:l2-penalized-cgl), the logistic loss (app:general-losses), free columns B:
-Xw + Bc.
+Xw + Bc, free biases: |w_b| without its last entry.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from sympy import QQ, Matrix, exp, log, sqrt
 from sympy.polys.matrices import DomainMatrix
 
-from properties.symbolic.cones import canonical_dual, in_cone
+from properties.symbolic.cones import canonical_dual, in_cone, level_dual, without_last
 from properties.symbolic.numbers import (
     RATIONAL,
     Number,
@@ -48,7 +48,8 @@ class Block:
 
 @dataclass(frozen=True)
 class Program:
-    """CGL. `neurons`: blocks are those of a ReLU network, and a neuron may lie in several of them."""
+    """CGL. `neurons`: blocks are those of a ReLU network, and a neuron may lie in several of them. `biases`: the norm
+    leaves out the last entry of w_b."""
 
     blocks: tuple[Block, ...]
     y: DomainMatrix
@@ -57,6 +58,7 @@ class Program:
     delta: Number = NONE
     logistic: bool = False
     B: DomainMatrix | None = None
+    biases: bool = False
     reals: Reals = RATIONAL
 
     @property
@@ -70,6 +72,19 @@ class Program:
         blocks = tuple(Block(b.X.convert_to(K), b.K.convert_to(K), b.name) for b in self.blocks)
         B = None if self.B is None else self.B.convert_to(K)
         return replace(self, blocks=blocks, y=self.y.convert_to(K), lam=reals.of(self.lam), B=B, reals=reals)
+
+    def dual(self, b: Block, r: DomainMatrix) -> tuple[DomainMatrix, list[Number], DomainMatrix]:
+        """v_b = c_b - K_b rho_b with c_b = X_b'r, rho_b by eq:non-negative-regression, and w with X_b w the output of a
+        neuron along v_b: v_b itself, but for a free bias."""
+        c = b.X.transpose() * r
+        if self.biases:
+            return level_dual(b.K, c, self.reals)
+        v, rho = canonical_dual(b.K, c, self.reals)
+        return v, rho, v
+
+    def normed(self, w: DomainMatrix) -> DomainMatrix:
+        """What |w_b| is the length of."""
+        return without_last(w.shape[0], self.reals) * w if self.biases else w
 
     def at(self, lam: Number) -> Program:
         """The same program with another lambda."""
@@ -118,14 +133,14 @@ def objective(p: Program, w: Weights, c: DomainMatrix | None = None) -> Any:
         loss = sum(log(1 + exp(-s)) for s in scores)
     else:
         loss = number(norm2(yhat - p.y)) / 2
-    norms = sum(sqrt(number(norm2(wb))) for wb in w)
+    norms = sum(sqrt(number(norm2(p.normed(wb)))) for wb in w)
     squares = sum(number(norm2(wb)) for wb in w)
     return loss + number(p.lam) * norms + number(p.delta) / 2 * squares
 
 
 def dual_vectors(p: Program, r: DomainMatrix) -> list[DomainMatrix]:
     """v_b = c_b - K_b rho_b with c_b = X_b'r and rho_b by eq:non-negative-regression, for all blocks."""
-    return [canonical_dual(b.K, b.X.transpose() * r, p.reals)[0] for b in p.blocks]
+    return [p.dual(b, r)[0] for b in p.blocks]
 
 
 def dual_value(p: Program, theta: DomainMatrix) -> Any:
@@ -150,25 +165,32 @@ def _entropy(a: Any) -> Any:
     return 0 if a in (0, 1) else -a * log(a) - (1 - a) * log(1 - a)
 
 
-def kkt_failures(p: Program, w: Weights, rho: Sequence[Sequence[Number]]) -> list[str]:
+def kkt_failures(
+    p: Program, w: Weights, rho: Sequence[Sequence[Number]], coefficients: DomainMatrix | None = None
+) -> list[str]:
     """What is wrong with (w, rho) as a primal-dual pair of eq:kkt-cgl; empty iff it is optimal.
 
-    X_b'(Xw - y) + K_b rho_b + s_b = 0 with s_b in the subdifferential of lambda |w_b|, K_b'w_b <= 0,
-    [rho_b]_j [K_b]_j'w_b = 0 and rho_b >= 0.
+    X_b'(Xw + Bc - y) + K_b rho_b + s_b = 0 with s_b in the subdifferential of lambda |w_b|, K_b'w_b <= 0,
+    [rho_b]_j [K_b]_j'w_b = 0 and rho_b >= 0; and B'(Xw + Bc - y) = 0.
     """
     wrong = []
     sign = p.reals.sign
-    residual = fit(p, w) - p.y
+    residual = fit(p, w, coefficients) - p.y
+    if p.B is not None and any(entries(p.B.transpose() * residual)):
+        wrong.append("B'(Xw + Bc - y) is not 0")
     for b, wb, rho_b in zip(p.blocks, w, rho, strict=True):
         multipliers = matrix([[a] for a in rho_b], 1, p.reals)
         s = -(b.X.transpose() * residual) - (b.K * multipliers if rho_b else residual.zeros(wb.shape, p.reals.domain))
-        if any(entries(wb)):  # s_b = lambda w_b / |w_b|: parallel to w_b, on its side, and of length lambda
+        if p.biases and entries(s)[-1]:
+            wrong.append(f"block {b.name}: a bias costs nothing, and s_b has one")
+        u = p.normed(wb)
+        if any(entries(u)):  # s_b = lambda w_b / |w_b|: parallel to w_b, on its side, and of length lambda
             parallel = all(
-                not (s_i * w_j - s_j * w_i)
-                for i, (s_i, w_i) in enumerate(zip(entries(s), entries(wb), strict=True))
-                for s_j, w_j in list(zip(entries(s), entries(wb), strict=True))[i:]
+                not (s_i * u_j - s_j * u_i)
+                for i, (s_i, u_i) in enumerate(zip(entries(s), entries(u), strict=True))
+                for s_j, u_j in list(zip(entries(s), entries(u), strict=True))[i:]
             )
-            if not parallel or sign(dot(s, wb)) <= 0 or sign(norm2(s) - p.lam**2) != 0:
+            if not parallel or sign(dot(s, u)) <= 0 or sign(norm2(s) - p.lam**2) != 0:
                 wrong.append(f"block {b.name}: no subgradient lambda w_b/|w_b|")
         elif sign(norm2(s) - p.lam**2) > 0:
             wrong.append(f"block {b.name}: |s_b| > lambda where w_b = 0")

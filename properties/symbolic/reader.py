@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import json
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from hashlib import sha256
 from typing import Any
 
 from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
 
-from properties.symbolic.numbers import Number, column, entries, matrix, rational
+from properties.symbolic.numbers import Number, beside, column, entries, matrix, rational
 from properties.symbolic.patterns import Pattern, activation_patterns, signs_of
 from properties.symbolic.program import Block, Program, gated_program, relu_program
 
 MOST_WORK = 10_000
-READ = {"model", "objective", "lambda", "Z", "y", "X", "groups", "K", "patterns", "delta", "free", "bags"}
+READ = {"model", "objective", "lambda", "Z", "y", "X", "groups", "K", "patterns", "delta", "free", "bags", "decayed"}
 
 
 class UnreadableError(Exception):
@@ -72,8 +67,9 @@ class Certificate:
 
     @cached_property
     def Z(self) -> DomainMatrix:
-        """The data of a network."""
-        return rows(self.problem["Z"])
+        """The data of a network, with a row of zeros for every root of a decayed bias."""
+        Z = rows(self.problem["Z"])
+        return Z if not self.roots else Z.vstack(matrix([[QQ(0)] * Z.shape[1] for _ in self.roots], Z.shape[1]))
 
     @cached_property
     def pooling(self) -> DomainMatrix | None:
@@ -114,7 +110,7 @@ class Certificate:
     def program(self) -> Program:
         """The program that the certificate speaks of."""
         problem = self.problem
-        y, lam = column(vector(problem["y"])), rational(problem["lambda"])
+        y, lam = column([*vector(problem["y"]), *(QQ(0) for _ in self.roots)]), rational(problem["lambda"])
         if self.model == "cgl":
             made = Program(tuple(self._blocks()), y, lam)
         else:
@@ -124,7 +120,8 @@ class Certificate:
             made = make(self.Z, y, lam, some, self.pooling)
         delta = rational(problem.get("delta", "0"))
         logistic = problem["objective"].startswith("sum log")
-        return Program(made.blocks, y, lam, made.neurons, delta, logistic, self._free())
+        biases = "biases" in problem.get("free", ())
+        return Program(made.blocks, y, lam, made.neurons, delta, logistic, self._free(), biases)
 
     def _blocks(self) -> list[Block]:
         X = rows(self.problem["X"])
@@ -136,35 +133,32 @@ class Certificate:
         return out
 
     def _free(self) -> DomainMatrix | None:
-        """B: the ones, then the columns of (pooled) Z, without those that depend on the ones before them."""
-        free = self.problem.get("free")
-        if not free:
-            return None
-        if "biases" in free:
-            raise UnreadableError("with free biases the norm leaves out an entry of the weights")
-        n = len(vector(self.problem["y"]))
-        columns = [column([QQ(1)] * n)] if "output-bias" in free else []
-        if "skip" in free:
-            PZ = self.Z if self.pooling is None else self.pooling * self.Z
-            columns += [PZ[:, j] for j in range(PZ.shape[1] - self.appended)]
-        B = columns[0].hstack(*columns[1:]) if len(columns) > 1 else columns[0]
-        kept = B.rref()[1]
-        return B if len(kept) == B.shape[1] else B.extract(list(range(n)), list(kept))
+        """B without the columns that depend on those before them."""
+        B = self.raw_free()
+        kept = () if B is None else B.rref()[1]
+        return B if B is None or len(kept) == B.shape[1] else B.extract(list(range(B.shape[0])), list(kept))
 
     @property
-    def appended(self) -> int:
-        """1 where the last column of Z is the ones of a bias: it is no input, and a skip connection leaves it out."""
-        return int(self.tree.get("input", {}).get("bias") is True)
+    def roots(self) -> list[Number]:
+        """With a decayed output bias c: rho/2 c^2 = 1/2 sum (c root)^2 are residuals of as many more rows."""
+        return [rational(a) for a in self.problem.get("decayed", {}).get("roots", ())]
 
-    def raw_free(self) -> DomainMatrix:
-        """The columns of B as the certificate's coefficients name them."""
-        free = self.problem["free"]
-        n = len(vector(self.problem["y"]))
-        columns = [column([QQ(1)] * n)] if "output-bias" in free else []
+    def raw_free(self) -> DomainMatrix | None:
+        """B: the ones of an output bias, the output of a bias alone, the (pooled) inputs of a skip connection."""
+        free, n = self.problem.get("free", ()), len(self.problem["y"].split())
+        if self.roots:
+            return column([*[QQ(1)] * n, *self.roots])
+        if not free:
+            return None
+        PZ = self.Z if self.pooling is None else self.pooling * self.Z
+        ones = column([QQ(1)] * n)
+        columns = [ones] if "output-bias" in free else []
+        if "biases" in free and not (columns and PZ[:, -1] == ones):
+            columns.append(PZ[:, PZ.shape[1] - 1])
         if "skip" in free:
-            PZ = self.Z if self.pooling is None else self.pooling * self.Z
-            columns += [PZ[:, j] for j in range(PZ.shape[1] - self.appended)]
-        return columns[0].hstack(*columns[1:]) if len(columns) > 1 else columns[0]
+            appended = self.tree.get("input", {}).get("bias") is True  # a column of ones that is no input
+            columns += [PZ[:, j] for j in range(PZ.shape[1] - appended)]
+        return beside(columns, n)
 
     @cached_property
     def point(self) -> tuple[list[DomainMatrix], DomainMatrix] | None:
@@ -188,8 +182,9 @@ class Certificate:
         total = column([QQ(0)] * p.n)
         for b, wb in zip(p.blocks, w, strict=True):
             total = total + b.X * wb
-        if "free" in fact:
-            total = total + self.raw_free() * column(vector(fact["free"]))
+        B = self.raw_free()
+        if "free" in fact and B is not None:
+            total = total + B * column(vector(fact["free"]))
         return w, total
 
     @cached_property
@@ -227,41 +222,6 @@ def read_certificate(text: bytes) -> Certificate:
     if other:
         raise UnreadableError(f"the problem has {other[0]}, for which no definition is written here")
     return Certificate(tree)
-
-
-def compare(certificate: Certificate, raw: bytes) -> None:
-    """OtherDataError unless the problem is the one of the file."""
-    stated, problem = certificate.tree["input"], certificate.problem
-    if stated.get("sha256") and sha256(raw).hexdigest() != stated["sha256"]:
-        raise OtherDataError("the hash of the file is another")
-    content = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-    if stated["kind"] == "json":
-        given = json.loads(content)
-        same = (
-            [[str(Fraction(a)) for a in row] for row in given["X"]] == [text.split() for text in problem["X"]]
-            and given["groups"] == problem["groups"]
-            and [str(Fraction(a)) for a in given["y"]] == problem["y"].split()
-        )
-        if not same:
-            raise OtherDataError("X, groups or y are not those of the file")
-        return
-    if any(key in stated for key in ("conv", "bags")):
-        raise UnreadableError("bags are not read from the file here")
-    Z, y = _table(content.decode("utf-8-sig"), stated)
-    if problem["objective"].startswith("sum log") and set(y) <= {Fraction(0), Fraction(1)}:
-        y = [2 * a - 1 for a in y]
-    if [" ".join(map(str, row)) for row in Z] != problem["Z"] or " ".join(map(str, y)) != problem["y"]:
-        raise OtherDataError("Z or y are not those of the file")
-
-
-def _table(text: str, stated: dict[str, Any]) -> tuple[list[list[Fraction]], list[Fraction]]:
-    """Z and y of a CSV file."""
-    lines = [row for row in csv.reader(io.StringIO(text), delimiter=stated["delimiter"]) if any(map(str.strip, row))]
-    exact = (lambda t: Fraction(float(Fraction(t)))) if stated["numbers"] == "binary64" else Fraction
-    table = [[exact(field.strip()) for field in row] for row in lines[int(stated["header"]) :]]
-    k = stated["target"]
-    ones = [Fraction(1)] if stated["bias"] else []
-    return [[*row[:k], *row[k + 1 :], *ones] for row in table], [row[k] for row in table]
 
 
 def too_large(certificate: Certificate, most: int = MOST_WORK) -> str:

@@ -38,7 +38,7 @@ def licq(found: Optimum, *, hyperplanes: bool) -> bool:
     p = found.program
     for a in found.S:
         for i in found.E[a].blocks:
-            columns = tight(p.blocks[i], found.E[a].v, p.reals)
+            columns = tight(p.blocks[i], found.E[a].w, p.reals)
             if not independent(_different(columns, p.reals, opposite=hyperplanes)):
                 return False
     return True
@@ -56,7 +56,7 @@ def neuron_is_strict(p: Program, r: DomainMatrix, neuron: Neuron) -> bool:
     for i in neuron.blocks:
         b = p.blocks[i]
         gain = b.X.transpose() * r - neuron.v
-        columns = tight(b, neuron.v, p.reals)
+        columns = tight(b, neuron.w, p.reals)
         if any(p.reals.sign(dot(gain, u)) >= 0 for u in extreme_rays(columns, b.size, p.reals)):
             return False
     return True
@@ -126,7 +126,7 @@ def _maps(found: Optimum, projectors: list[DomainMatrix]) -> list[DomainMatrix]:
 def face_projector(p: Program, neuron: Neuron) -> DomainMatrix:
     """P = I - F (F'F)^-1 F' on {w : K_j'w = 0 for the tight j}, F independent ones of these columns."""
     b = p.blocks[neuron.blocks[0]]
-    columns = tight(b, neuron.v, p.reals)
+    columns = tight(b, neuron.w, p.reals)
     identity = DomainMatrix.eye(b.size, p.reals.domain).to_dense()
     if not columns:
         return identity
