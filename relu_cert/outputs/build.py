@@ -16,6 +16,7 @@ from relu_cert.outputs.bound import least
 from relu_cert.outputs.engine import DONE, VIOLATED, Grown, Integers, grown
 from relu_cert.outputs.evidence import FINE, OFFSET, PLAIN, SHARES, TIE, WHOLE, Outputs, Tie, Tree
 from relu_cert.outputs.exact import Form, Pull, Vertices, crossing_lines, definite, leaf_form
+from relu_cert.outputs.unique import Around
 
 MOST_NODES = 400_000
 MOST_REPAIRS = 60  # how often a leaf is split that floats took for one
@@ -76,6 +77,7 @@ class Builder:
     ties: tuple[Tie, ...]
     over: Callable[[], bool]
     most_nodes: int = MOST_NODES
+    around: Around | None = None
     writer: Writer = field(default_factory=Writer)
     vertices: Vertices = field(init=False)
 
@@ -130,12 +132,27 @@ class Builder:
                 if code == PLAIN and any(moved):
                     continue
                 chosen = [whole - b if o else b for b, o in zip(moved, on, strict=True)]
-            N = self.split_off(leaf_form(self.vertices, cone, crossing, chosen, whole), cone, whole)
+            N = self.best(leaf_form(self.vertices, cone, crossing, chosen, whole), cone, whole, tie)
             if N is not None:
                 width = {SHARES: 1, FINE: 2}.get(code, 0)
                 self.writer.leaf(code, tie, b"".join(b.to_bytes(width, "little") for b in moved if width), N)
                 return True
         return False
+
+    def best(self, Q: Form, cone: Sequence[Row], whole: int, tie: int) -> bytes | None:
+        """N as it is written: if possible, one with which the leaf is out, or near a class."""
+        if self.around is None:
+            return self.split_off(Q, cone, whole)
+        nonnegative = all(x >= 0 for row in Q for x in row)
+        for weaker, near, margin in self.around.weaker(Q, cone, whole, tie):
+            N = self.split_off(weaker, cone, whole)
+            if N is not None and (N != b"\0" or nonnegative):
+                if near is not None:
+                    near.margin = margin
+                return N
+        N = self.split_off(Q, cone, whole)
+        self.around.left += N is not None
+        return N
 
     def parts(self, tie: int) -> tuple[dict[int, int], int]:
         """The shares of a tie in integers, and the whole."""
@@ -221,9 +238,15 @@ def nonnegative_part(Q: Floats) -> Floats | None:
 
 
 def build(
-    pull: Pull, basis: tuple[Row, ...], ties: tuple[Tie, ...], over: Callable[[], bool], most_nodes: int = MOST_NODES
+    pull: Pull,
+    basis: tuple[Row, ...],
+    ties: tuple[Tie, ...],
+    over: Callable[[], bool],
+    around: Around | None = None,
+    most_nodes: int = MOST_NODES,
 ) -> Outputs:
-    """The evidence that |F(u)| <= lambda |u|; Unproved where it was not found."""
-    builder = Builder(pull, ties, over, most_nodes)
+    """The evidence that |F(u)| <= lambda |u|; Unproved where it was not found. Leaves are out of `around`, or near a
+    class, as far as possible."""
+    builder = Builder(pull, ties, over, most_nodes, around)
     builder.run(sign_cones(basis))
     return Outputs(basis, ties, builder.writer.tree, builder.writer.nodes, builder.writer.leaves)

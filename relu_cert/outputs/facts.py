@@ -31,16 +31,18 @@ from relu_cert.outputs.optimum import (
     spread,
     top_direction,
 )
+from relu_cert.outputs.unique import Alone
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Attained, LambdaMax, Value
-from relu_cert.report.text import about, at_most, percent_at_most
+from relu_cert.report.text import about, at_most, count, percent_at_most
 from relu_cert.solve.threads import one_thread
 from relu_cert.written import matrix, number, vector, written
 
 OBJECTIVE = "1/2|sum (Zw_j)_+ v_j' - Y|^2 + lambda*sum|w_j||v_j|"
-CLAIMS = ("optimal", "fit")
+CLAIMS = ("optimal", "fit", "p-unique", "e-equals-a", "optimal-set", "minimal", "connected", "min-norm")
 DEFAULT_SECONDS = 120.0
-ONLY = "for networks with several outputs the claims are optimal and fit"
+POINT_BITS = 128
+ONLY = f"for networks with several outputs the claims are {', '.join(CLAIMS[:-1])} and {CLAIMS[-1]}"
 Choice = Callable[[LambdaMax], Fraction]
 
 
@@ -55,6 +57,7 @@ class OutputsFacts:
     source: Residual
     evidence: Outputs
     value: Value
+    alone: Alone | str = ""  # all optimal networks are one; or why that is open
 
     @property
     def neurons(self) -> tuple[Neuron, ...]:
@@ -94,7 +97,7 @@ def optimum_with_outputs(problem: Problem, choice: Choice, gap: Fraction, limits
             ) from None
     fit = found.primal.fit(given)[: problem.points]
     value = Value(found.lower, found.upper, gap)
-    return OutputsFacts(lam, top, found.primal, fit, found.source, found.evidence, value)
+    return OutputsFacts(lam, top, found.primal, fit, found.source, found.evidence, value, found.alone)
 
 
 def reached(given: Setting) -> Fraction:
@@ -116,7 +119,7 @@ def verdicts(facts: OutputsFacts, asked: tuple[str, ...], named: tuple[str, ...]
     """What the facts say about the claims that were asked for."""
     if others := [name for name in named if name not in CLAIMS]:
         raise UsageError(f"the claim {others[0]} does not apply here: {ONLY}.")
-    found = {"optimal": _optimal(facts), "fit": _fit(facts)}
+    found = {"optimal": _optimal(facts), "fit": _fit(facts)} | {one.claim: one for one in _of_the_set(facts)}
     return tuple(found[name] for name in CLAIMS if name in asked)
 
 
@@ -135,6 +138,53 @@ def _fit(facts: OutputsFacts) -> Result:
     radius = sqrt_upper(facts.radius_squared)
     far = "known exactly." if radius == 0 else f"within {at_most(radius)} of the fit of the network found."
     return Result("fit", Verdict.PROVED, "strong convexity", f"one fit for all optimal networks, {far}")
+
+
+def _of_the_set(facts: OutputsFacts) -> list[Result]:
+    """What follows where all optimal networks are one: the set is a point, and so are its vertices."""
+    found, of_polytope = facts.alone, CLAIMS[4:]
+    if isinstance(found, str):
+        return [Result(name, Verdict.UNDECIDED, "", f"{found}.") for name in CLAIMS[2:]]
+    K, proved = len(found.classes), Verdict.PROVED
+    outputs = "its output is not zero" if K == 1 else "their outputs are independent"
+    said = (
+        f"{count(K, 'neuron')} can be active, each with one direction; {outputs}." if K else "no neuron can be active."
+    )
+    results = [Result("p-unique", proved, "independence", said)]
+    if not found.active:
+        why = "a neuron may have weight zero."
+        return results + [Result(name, Verdict.UNDECIDED, "", why) for name in CLAIMS[3:]]
+    told = {
+        "e-equals-a": f"{count(K, 'neuron')} tied at lambda, all of them active.",
+        "optimal-set": f"one point: the weights of {count(K, 'neuron')}.",
+        "minimal": f"m* = M* = {K}: no optimal network is narrower.",
+        "connected": f"{K}! isolated networks of width {K}; connected for every width from {K + 1} on." if K else "",
+        "min-norm": f"the weights are known within {at_most(found.error)}.",
+    }
+    told["connected"] = told["connected"] or "connected for every width."
+    return results + [
+        Result(name, proved, "polytope" if name in of_polytope else "independence", told[name]) for name in CLAIMS[3:]
+    ]
+
+
+def _of_all(found: Alone | str) -> dict[str, Any]:
+    """The facts about all optimal networks, if there are some."""
+    if isinstance(found, str):
+        return {}
+    return {"cover_set": written(found)} | ({"polytope": polytope(found)} if found.active else {})
+
+
+def polytope(found: Alone) -> dict[str, Any]:
+    """The point that the optimal set is, as a polytope with one vertex."""
+    everyone = list(range(len(found.masses)))
+    return {
+        "bits": POINT_BITS,
+        "tilt": vector(Fraction(1) for _ in everyone),
+        "bases": [everyone],
+        "vertices": [everyone],
+        "edges": [],
+        "min_norm": {"weights": vector(found.masses), "radius": number(4 * found.error + Fraction(1, 2**64))},
+    }
 
 
 def certificate(data: OutputsData, facts: OutputsFacts, results: tuple[Result, ...]) -> dict[str, Any]:
@@ -156,7 +206,8 @@ def certificate(data: OutputsData, facts: OutputsFacts, results: tuple[Result, .
             "cover": {"theta": written(facts.source), "proof": written(facts.evidence)},
             "value": written(facts.value),
             "fit": {"center": None, "radius_squared": number(facts.radius_squared)},
-        },
+        }
+        | _of_all(facts.alone),
         "claims": [{"claim": r.claim, "verdict": str(r.verdict)} for r in results],
         "end": FORMAT,
     }

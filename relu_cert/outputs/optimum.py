@@ -26,12 +26,13 @@ from relu_cert.outputs.evidence import Moves, Outputs, Residual, Tie
 from relu_cert.outputs.exact import pull_of
 from relu_cert.outputs.sharpen import sharpen, ties_of
 from relu_cert.outputs.train import Net, Task, error, train, weighed
+from relu_cert.outputs.unique import Alone, Around, Open, alone, around, with_classes
 from relu_cert.problem.problem import Network, Problem
 
-TAU_BITS, THETA_BITS = 100, 200  # of a sharp dual point: Theta = (1 - 2^-TAU_BITS) R, R to THETA_BITS
+TAU_BITS, THETA_BITS = 160, 280  # of a sharp dual point: Theta = (1 - 2^-TAU_BITS) R, R to THETA_BITS
 MARGINS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 COARSE_BITS = 60
-NORM_BITS = 300
+NORM_BITS = 400
 ORACLE_NODES = 200_000
 Neuron = tuple[Vector, Vector]
 
@@ -107,6 +108,7 @@ class Found:
     evidence: Outputs
     lower: Fraction
     upper: Fraction
+    alone: Alone | str = ""
 
 
 def problem_of(
@@ -239,11 +241,19 @@ class Prover:
         source = Residual(tau, bits, rounded_residual(R, bits, self.given.free)[1])
         Theta = dual_point(R, source)
         pull = pull_of(self.given.lines, Theta, self.lam**2)
-        evidence = build(pull, self.given.basis, ties, self.over)
         penalty = sum(map(norm, primal.neurons), Fraction(0))
         upper = sum((norm_squared(row) for row in R), Fraction(0)) / 2 + self.lam * penalty
         lower = sum((dot(y, t) - norm_squared(t) / 2 for y, t in zip(self.given.Y, Theta, strict=True)), Fraction(0))
-        return Found(primal, source, Theta, evidence, lower, upper)
+        given, gap = self.given, upper - lower
+        ball = around(pull, self.lam, Theta, gap, given.basis, given.free, given.Z)
+        known = near_enough(ball, given, primal.neurons, ties)
+        evidence = build(pull, given.basis, ties, self.over, None if known else ball)
+        if not known:
+            try:
+                return Found(primal, source, Theta, evidence, lower, upper, alone(ball, given.Y))
+            except Open as why:
+                known = str(why)
+        return Found(primal, source, Theta, evidence, lower, upper, known)
 
     def completed(self, neurons: tuple[Neuron, ...]) -> tuple[Primal, Matrix]:
         """The neurons with the best coefficients of the free columns, and the residual."""
@@ -295,6 +305,16 @@ class Prover:
             except Unproved as why:
                 last = why
         raise last
+
+
+def near_enough(ball: Around, given: Setting, neurons: Sequence[Neuron], ties: Sequence[Tie]) -> str:
+    """Make the classes of the ball; or why uniqueness is left open."""
+    if given.problem.free not in ((), ("output-bias",)) or given.problem.roots:
+        return "with such free columns other networks may have the same outputs"
+    if ball.rho >= ball.lam / 1000:
+        return "the bounds are too far apart to tell neurons from each other"
+    with_classes(ball, neurons, ties)
+    return ""
 
 
 def opposite(tie: Tie) -> Tie:

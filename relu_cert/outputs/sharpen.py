@@ -24,8 +24,8 @@ from relu_cert.outputs.train import Net
 from relu_cert.problem.problem import Problem
 from relu_cert.rationals import first_independent
 
-BITS = 420  # of the working precision
-DIGITS = 220  # bits after the point that are kept
+BITS = 560  # of the working precision
+DIGITS = 320  # bits after the point that are kept
 NEAR = 1e-9  # rows at which a neuron is zero, in floats
 STEPS = 14
 LEAST_BITS = 40  # that the last step must have settled

@@ -25,6 +25,7 @@ TABLES = {
     "network": tuple(f"network-{name}" for name in NETWORK.split()),
 }
 CLAIMS = tuple(claim for claims in TABLES.values() for claim in claims)
+SEVERAL = {"optimal", "fit", "p-unique", "optimal-set", "minimal", "connected", "min-norm", "e-equals-a"}
 Says = Callable[[Problem, Facts, Node], str]
 
 
@@ -47,6 +48,8 @@ def rows(claim: str, verdict: str) -> list[Row]:
 
 def way(problem: Problem, facts: Facts, claim: str, verdict: str, node: Node) -> tuple[str, str]:
     """In words what the facts prove about the claim, and which; rejected if they do not prove the verdict."""
+    if problem.targets > 1 and claim not in SEVERAL:
+        raise node.reject("a claim about networks with several outputs", claim)
     ways = rows(claim, verdict)
     missing = [[fact.name for fact in row.rests if facts.get(fact) is None] for row in ways]
     if verdict == UNDECIDED and [] not in missing:

@@ -119,8 +119,8 @@ def linear(around: Around, heights: Sequence[int]) -> Matrix:
 
 
 def check_kinks(around: Around, L: Matrix, v: Vector, eps: Fraction, tight: Sequence[int], fields: Fields) -> None:
-    """Reject unless for every dual point of the ball and every q at most eps from v shares put the gradient on the face."""
-    problem, values = around.problem, around.proof.values
+    """Reject unless for all dual points of the ball and all q at most eps from v shares put the gradient on the face."""
+    values = around.proof.values
     lines = values.lines
     basis = fields["basis"].ascending(len(lines.rows))
     fields["basis"].require(set(basis) <= set(tight), "lines through u")
@@ -153,7 +153,7 @@ def omega(around: Around, line: int) -> Fraction:
 
 
 def one_at_most(around: Around, L: Matrix, u: Row, tight: Sequence[int]) -> bool:
-    """Whether (lambda - rho)^2 |x|^2 > |L'x|^2 for all x != 0 of the row space that are orthogonal to u and the lines."""
+    """Whether (lambda - rho)^2 |x|^2 > |L'x|^2 for all x != 0 of the row space orthogonal to u and the lines."""
     E = fmpz_mat([list(b) for b in around.proof.basis])
     A = fmpz_mat([list(u), *(list(around.proof.values.lines.rows[c]) for c in tight)])
     kernel, free = (A * E.transpose()).nullspace()
