@@ -1,8 +1,8 @@
 """Whether all optimal networks are one: near each neuron found there is at most one direction, and none elsewhere.
 
 The optimal dual point is at most R from the one that is proved feasible: |F* - F| <= rho |u| with rho >= zeta R. A leaf
-that holds for lambda - rho has no optimal neuron; near a neuron, lambda^2 |x|^2 - |F(x)|^2 >= margin |x_|^2, x_ the part
-of x orthogonal to it (verify/FORMAT.md, Several outputs, has the lemma and its proof).
+that holds for lambda - rho has no optimal neuron; near a neuron, lambda^2 |x|^2 - |F(x)|^2 >= margin |x_|^2, x_ the
+part of x orthogonal to it (verify/FORMAT.md, Several outputs, has the lemma and its proof).
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def linear(ball: Around, heights: Sequence[int]) -> fmpq_mat:
 
 
 def second(ball: Around, u: Row) -> tuple[Fraction, bool]:
-    """About the largest |L'x|^2 / |x|^2 over the x orthogonal to u on its face; whether it is below (lambda - rho)^2."""
+    """About the largest |L'x|^2 / |x|^2 over the x orthogonal to u on its face; is it below (lambda - rho)^2?"""
     heights, tight = tight_lines(ball, u)
     X = face_of(ball.basis, [u, *(ball.pull.lines.rows[c] for c in tight)])
     if not X.nrows():

@@ -119,7 +119,7 @@ def linear(around: Around, heights: Sequence[int]) -> Matrix:
 
 
 def check_kinks(around: Around, L: Matrix, v: Vector, eps: Fraction, tight: Sequence[int], fields: Fields) -> None:
-    """Reject unless for all dual points of the ball and all q at most eps from v shares put the gradient on the face."""
+    """Reject unless for all dual points of the ball and all q near v shares put the gradient on the face."""
     values = around.proof.values
     lines = values.lines
     basis = fields["basis"].ascending(len(lines.rows))

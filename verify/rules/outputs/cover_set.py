@@ -1,7 +1,7 @@
 """All optimal networks with several outputs are one: every leaf is out or near a class, and a class has one direction.
 
 FORMAT.md, Several outputs, has the lemma. A leaf that holds for lambda - zeta R has no optimal neuron; near a class the
-bound falls off quadratically, optimal neurons lie on its face, and a strictly convex function there has at most one zero.
+bound falls off quadratically, optimal neurons lie on its face, where a strictly convex function has one zero at most.
 """
 
 from __future__ import annotations

@@ -1,0 +1,167 @@
+"""Whether all optimal networks with several outputs are one: planted sets, and what the checker says of forged ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from relu_cert import certify_outputs
+from relu_cert.outputs.facts import CLAIMS
+from relu_cert.outputs.optimum import problem_of, setting
+from tests.outputs.data import drawn, ratio
+from verify import VerifyError, check
+
+Certificate = dict[str, Any]
+
+
+def told(found: Any) -> dict[str, str]:
+    """The verdicts."""
+    return {result.claim: str(result.verdict) for result in found.results}
+
+
+@pytest.fixture(scope="module")
+def alone() -> Certificate:
+    """The certificate of random data with kinks, whose optimal network is unique."""
+    Z, Y = drawn(1, 12, 3, 2)
+    found = certify_outputs(Z, Y, ratio(setting(problem_of(Z, Y)), 0.2))
+    certificate: Certificate = json.loads(found.certificate)
+    assert told(found) == dict.fromkeys(CLAIMS, "PROVED")
+    assert any(one["basis"] for one in certificate["facts"]["cover_set"]["classes"])
+    return certificate
+
+
+def test_a_unique_network_has_all_its_claims_accepted(alone: Certificate) -> None:
+    """The checker re-derives every claim from the leaves, the classes and the weights."""
+    assert [line.claim for line in check(json.dumps(alone).encode())] == list(CLAIMS)
+
+
+def test_a_continuum_is_not_called_unique() -> None:
+    """Z = I, Y = S + lambda I: all u >= 0 tie, and different factorisations of S are different networks."""
+    said = told(certify_outputs([[1, 0], [0, 1]], [[3, 1], [1, 3]], 1))
+    assert said["optimal"] == "PROVED" and said["p-unique"] != "PROVED"
+
+
+def test_rows_that_are_the_same_up_to_a_swap_of_outputs() -> None:
+    """Data that a swap of features and outputs maps to themselves: the one network is mapped to itself, too."""
+    found = certify_outputs([[2, 1], [1, 2], [1, 0], [0, 1]], [[3, 1], [1, 3], [2, 0], [0, 2]], "1/3")
+    u = np.abs(found.network.W1)
+    if told(found)["p-unique"] == "PROVED":
+        w = sorted(map(tuple, (u * np.linalg.norm(found.network.W2, axis=1)[:, None]).round(8).tolist()))
+        assert w == sorted((b, a) for a, b in w)
+
+
+def test_the_zero_network_is_unique() -> None:
+    """Above lambda_max no leaf has an optimal neuron, and no class is needed."""
+    Z, Y = drawn(6, 8, 2, 2)
+    said = told(certify_outputs(Z, Y, ratio(setting(problem_of(Z, Y)), 1.1)))
+    assert said["p-unique"] == "PROVED"
+
+
+def test_most_drawn_networks_are_unique_and_accepted_as_such() -> None:
+    """Many draws: every certificate is accepted with the verdicts that it states, and most networks are unique."""
+    unique = 0
+    for seed in range(6):
+        Z, Y = drawn(20 + seed, 10, 2, 2)
+        found = certify_outputs(Z, Y, ratio(setting(problem_of(Z, Y)), 0.3))
+        lines = {line.claim: line.verdict for line in check(found.certificate.encode())}
+        assert lines == told(found)
+        unique += lines["p-unique"] == "PROVED"
+    assert unique >= 4
+
+
+def first(certificate: Certificate) -> dict[str, Any]:
+    """The first class with a line through its direction."""
+    classes: list[dict[str, Any]] = certificate["facts"]["cover_set"]["classes"]
+    return next(one for one in classes if one["basis"])
+
+
+def without_class(c: Certificate) -> None:
+    """A class less."""
+    c["facts"]["cover_set"]["classes"].pop()
+    c["facts"]["cover_set"]["masses"] = c["facts"]["cover_set"]["masses"].rsplit(" ", 1)[0]
+
+
+def twice(c: Certificate) -> None:
+    """A class twice: its columns are dependent."""
+    found = c["facts"]["cover_set"]
+    found["classes"].append(found["classes"][0])
+    found["masses"] += " " + found["masses"].split()[0]
+
+
+def turned(c: Certificate) -> None:
+    """A direction that is not on its face."""
+    u = [int(x) for x in first(c)["u"].split()]
+    first(c)["u"] = " ".join(str(x + (x >> 40)) if i == 0 else str(x) for i, x in enumerate(u))
+
+
+def reversed_(c: Certificate) -> None:
+    """The opposite direction."""
+    first(c)["u"] = " ".join(str(-int(x)) for x in first(c)["u"].split())
+
+
+def set_margin(x: Fraction) -> Callable[[Certificate], None]:
+    """Another margin."""
+    return lambda c: first(c).update(margin=str(Fraction(first(c)["margin"]) * x))
+
+
+def no_basis(c: Certificate) -> None:
+    """Nothing holds the neuron on its face."""
+    first(c)["basis"] = []
+
+
+def wrong_masses(c: Certificate) -> None:
+    """Weights that are not those of the fit, but would be positive."""
+    K = len(c["facts"]["cover_set"]["classes"])
+    c["facts"]["cover_set"]["masses"] = " ".join(["0"] * K)
+
+
+def wider(c: Certificate) -> None:
+    """Bounds that are honest, but too far apart: the ball is large."""
+    value = c["facts"]["value"]
+    c["facts"]["primal"]["neurons"][0]["norm"] = str(Fraction(c["facts"]["primal"]["neurons"][0]["norm"]) + 1)
+    value["upper"] = str(Fraction(value["upper"]) + Fraction(c["problem"]["lambda"]))
+    c["facts"]["fit"]["radius_squared"] = str(2 * (Fraction(value["upper"]) - Fraction(value["lower"])))
+
+
+def refused(claim: str, verdict: str) -> Callable[[Certificate], None]:
+    """A claim that does not follow."""
+    return lambda c: c["claims"].append({"claim": claim, "verdict": verdict})
+
+
+def other_verdict(c: Certificate) -> None:
+    """p-unique is refuted."""
+    next(one for one in c["claims"] if one["claim"] == "p-unique")["verdict"] = "REFUTED"
+
+
+FORGED = {
+    "without_class": without_class,
+    "twice": twice,
+    "turned": turned,
+    "reversed": reversed_,
+    "more": set_margin(Fraction(64)),
+    "tiny": set_margin(Fraction(1, 10**60)),
+    "negative": set_margin(Fraction(-1)),
+    "no_basis": no_basis,
+    "masses": wrong_masses,
+    "wider": wider,
+    "convex": refused("convex-unique", "PROVED"),
+    "licq": refused("licq", "PROVED"),
+    "sensitivity": refused("sensitivity", "PROVED"),
+    "strict": refused("strict-complementarity", "PROVED"),
+    "refuted": other_verdict,
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_set_is_rejected(alone: Certificate, name: str) -> None:
+    """Classes that are missing, doubled, moved, or whose margin is wrong; claims that do not carry over."""
+    forged = json.loads(json.dumps(alone))
+    FORGED[name](forged)
+    assert forged != alone
+    with pytest.raises(VerifyError):
+        check(json.dumps(forged).encode())
