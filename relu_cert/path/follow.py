@@ -94,6 +94,7 @@ class _Search:
     gaps: list[Gap] = field(default_factory=list)
     warm: Solution | None = None
     last: Branch | None = None
+    used: Branch | None = None
     lifts: dict[Fraction, Matrix] = field(default_factory=dict)
     known: dict[Fraction, bool] = field(default_factory=dict)
     tried: int = 0
@@ -133,10 +134,10 @@ class _Search:
                     near = self.branched(self.solved((a + b) / 2), (b - a) / 2)  # the branch had missed an event
                     piece = self.built(a, b, near)
                 self.pieces.append(piece)
-                self.last = near
+                self.last = self.used
                 return b
             except Refused as why:
-                reason, taus = str(why), [(near, tau) for tau in events(why)]
+                reason, taus = str(why), [(why.branch or near, tau) for tau in events(why)]
         except Unsettled as why:
             reason, self.last = str(why), None
         cut = self.event(a, b, taus) or (None if apart else self.onset(a, b))
@@ -155,17 +156,51 @@ class _Search:
         return self.step(a, middle)
 
     def built(self, a: Fraction, b: Fraction, near: Branch) -> Piece:
-        """The piece, or Unsettled."""
-        if not near.lift:
-            return build(self.problem, self.floats, 1 / b, 1 / a, near)
-        piece = build_lifted(self.problem, self.floats, 1 / b, 1 / a, near)
-        if piece.dimension:
+        """The piece, lifted or plain as the branch is, or else the other way; or Unsettled."""
+        try:
+            piece = self.around(a, b, near)
+        except Entered:
+            raise
+        except Unsettled as why:
+            return self.otherwise(a, b, near, why)
+        if not near.lift or piece.dimension:
             return piece
         try:  # without a lift all neurons may still be independent, and a plain piece says more
-            point = self.solved((a + b) / 2)
-            return build(self.problem, self.floats, 1 / b, 1 / a, through(self.floats, point, near.h, _degree(near)))
+            return self.around(a, b, self.other(a, b, near))
         except Unsettled:
             return piece
+
+    def around(self, a: Fraction, b: Fraction, near: Branch) -> Piece:
+        """The piece around a branch."""
+        make = build_lifted if near.lift else build
+        piece = make(self.problem, self.floats, 1 / b, 1 / a, near)
+        self.used = near
+        return piece
+
+    def other(self, a: Fraction, b: Fraction, near: Branch) -> Branch:
+        """The plain branch where this one is lifted, and the other way round; Unsettled where there is no lift."""
+        point = self.solved((a + b) / 2)
+        if near.lift:
+            return through(self.floats, point, near.h, _degree(near))
+        if not self.lifts[point.eta]:
+            raise Unsettled("the residual is not orthogonal to a subspace")
+        return self.branched(point, near.h, _degree(near))
+
+    def otherwise(self, a: Fraction, b: Fraction, near: Branch, first: Unsettled) -> Piece:
+        """The piece without a lift where the lifted one was refused, or with one; the events are those of a plain
+        branch, if it has some."""
+        if _degree(near) and isinstance(first, Refused) and events(first):
+            raise first
+        try:
+            other = self.other(a, b, near)
+            return self.around(a, b, other)
+        except Refused as why:
+            if other.lift or not events(why):
+                raise first from None
+            why.branch = other
+            raise
+        except Unsettled:
+            raise first from None
 
     def promising(self, *etas: Fraction) -> bool:
         """Whether one of these is settled, and there has been little work so far."""

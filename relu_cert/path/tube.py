@@ -24,6 +24,7 @@ from fractions import Fraction
 from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, norm_squared, sqrt_upper
+from relu_cert.path.branch import Branch
 from relu_cert.path.pieces import Piece
 from relu_cert.path.polynomial import least, most, negative, product, room, shifted, size, square
 from relu_cert.problem.problem import Problem
@@ -35,11 +36,13 @@ from relu_cert.rationals import column, matrix_of, to_fmpq, to_fraction
 
 
 class Refused(Unsettled):
-    """A piece that is no proof. `signs` are the polynomials that are not surely >= 0 on it: their zeros are events."""
+    """A piece that is no proof. `signs` are the polynomials that are not surely >= 0 on it: their zeros are events
+    of `branch`, if it is not the one that was asked for."""
 
     def __init__(self, reason: str, signs: Sequence[Sequence[fmpq]] = ()) -> None:
         super().__init__(reason)
         self.signs = signs
+        self.branch: Branch | None = None
 
 
 @dataclass(frozen=True)
