@@ -16,7 +16,7 @@ RELATED = "related"  # the answer to another problem, of which the theory says h
 OPINION = "opinion"  # floats, or bounds by other means
 SYMPY = "sympy"  # the paper's definitions in sympy, which decided it
 AGAINST = (HOLDS, FAILS, NUMBERS, RELATED, OPINION, SYMPY)
-PROBLEMS = ("relu", "gated", "direct", "relu-some", "gated-some", "elastic", "logistic", "bags", "free")
+PROBLEMS = ("relu", "gated", "direct", "relu-some", "gated-some", "elastic", "logistic", "bags", "free", "outputs")
 
 Held = dict[str, str]
 

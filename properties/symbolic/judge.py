@@ -27,6 +27,7 @@ from properties.symbolic.sensitivity import (
     local_solution_function,
     strictly_complementary,
 )
+from properties.symbolic.several_truth import SEVERAL_TRUTHS, SeveralEvidence
 from properties.symbolic.truth import Truth
 
 
@@ -51,11 +52,11 @@ class Judged:
 def judge(certificate: Certificate, most: int = MOST_WORK) -> list[Judged]:
     """Every verdict of the certificate; `most` systems of equations for the projections of one residual."""
     large = too_large(certificate, most)
-    evidence = Evidence(certificate)
+    evidence = SeveralEvidence(certificate) if "Y" in certificate.problem else Evidence(certificate)
     return [_judged(evidence, claim, verdict, large) for claim, verdict in certificate.verdicts.items()]
 
 
-def _judged(evidence: Evidence, claim: str, verdict: str, large: str) -> Judged:
+def _judged(evidence: Evidence | SeveralEvidence, claim: str, verdict: str, large: str) -> Judged:
     if verdict == "UNDECIDED":
         return Judged(claim, verdict, Status.NOT_JUDGED, "UNDECIDED promises nothing")
     if large:
@@ -70,12 +71,20 @@ def _judged(evidence: Evidence, claim: str, verdict: str, large: str) -> Judged:
     return Judged(claim, verdict, Status.CONFIRMED if agrees else Status.CONTRADICTED, truth.why)
 
 
-def truth_of(evidence: Evidence, claim: str) -> Truth:
+def truth_of(evidence: Evidence | SeveralEvidence, claim: str) -> Truth:
     """What the definitions say about one claim."""
-    known = TRUTHS | PATH_TRUTHS
-    if claim not in known:
+    if isinstance(evidence, SeveralEvidence):
+        about = SEVERAL_TRUTHS.get(claim)
+        return Truth(None, "no definition with several outputs is written here") if about is None else about(evidence)
+    found = (TRUTHS | PATH_TRUTHS).get(claim)
+    if found is None:
         return Truth(None, "no definition of this claim is written here")
-    return known[claim](evidence)
+    if evidence.program.biases and claim not in LEVEL:
+        return Truth(None, "no definition with free biases is written here")
+    return found(evidence)
+
+
+LEVEL = {"optimal", "fit", "p-unique", "convex-unique", "e-equals-a", "optimal-set", "minimal", "connected"}
 
 
 def patterns_complete(evidence: Evidence) -> Truth:

@@ -13,9 +13,25 @@ from sympy.polys.matrices import DomainMatrix
 from properties.symbolic.numbers import Number, beside, column, entries, matrix, rational
 from properties.symbolic.patterns import Pattern, activation_patterns, signs_of
 from properties.symbolic.program import Block, Program, gated_program, relu_program
+from properties.symbolic.several import Several
 
 MOST_WORK = 10_000
-READ = {"model", "objective", "lambda", "Z", "y", "X", "groups", "K", "patterns", "delta", "free", "bags", "decayed"}
+READ = {
+    "model",
+    "objective",
+    "lambda",
+    "Z",
+    "y",
+    "X",
+    "groups",
+    "K",
+    "patterns",
+    "delta",
+    "free",
+    "bags",
+    "decayed",
+    "Y",
+}
 
 
 class UnreadableError(Exception):
@@ -78,8 +94,8 @@ class Certificate:
         if bags is None:
             return None
         N = self.Z.shape[0]
-        listed = [[QQ(0)] * N for _ in bags]
-        for row, bag in zip(listed, bags, strict=True):
+        listed = [[QQ(0)] * N for _ in (*bags, *self.roots)]
+        for row, bag in zip(listed, bags, strict=False):
             for j, times in zip(bag["rows"], bag["times"], strict=True):
                 row[j] += rational(bag["scale"]) * times
         return matrix(listed, N)
@@ -139,13 +155,49 @@ class Certificate:
         return B if B is None or len(kept) == B.shape[1] else B.extract(list(range(B.shape[0])), list(kept))
 
     @property
+    def outputs(self) -> int:
+        """C"""
+        return len(self.problem["Y"][0].split()) if "Y" in self.problem else 1
+
+    @property
+    def targets(self) -> int:
+        """n"""
+        return len(self.problem["Y"] if "Y" in self.problem else self.problem["y"].split())
+
+    @property
+    def softmax(self) -> bool:
+        """Cross-entropy of classes in the place of squares."""
+        return bool(self.problem["objective"].startswith("sum log") and "Y" in self.problem)
+
+    @cached_property
+    def several(self) -> Several:
+        """The problem of a network with several outputs."""
+        Y = [*(a for text in self.problem["Y"] for a in vector(text)), *[QQ(0)] * (self.outputs * len(self.roots))]
+        lam = rational(self.problem["lambda"])
+        return Several(self.Z, column(Y), self.outputs, lam, self.pooling, self._free(), self.softmax)
+
+    @cached_property
+    def several_point(self) -> tuple[list[tuple[DomainMatrix, DomainMatrix]], DomainMatrix] | None:
+        """The neurons (w, v) of `primal`, and the fit, row by row."""
+        fact, p = self.facts.get("primal"), self.several
+        if fact is None:
+            return None
+        neurons = [(column(vector(one["w"])), column(vector(one["v"]))) for one in fact["neurons"]]
+        fit, B = p.y - p.y, self.raw_free()
+        for w, v in neurons:
+            fit = fit + p.output(w, v)
+        if "free" in fact and B is not None:
+            fit = fit + column(entries(B * rows(fact["free"], self.outputs)))
+        return neurons, fit
+
+    @property
     def roots(self) -> list[Number]:
         """With a decayed output bias c: rho/2 c^2 = 1/2 sum (c root)^2 are residuals of as many more rows."""
         return [rational(a) for a in self.problem.get("decayed", {}).get("roots", ())]
 
     def raw_free(self) -> DomainMatrix | None:
         """B: the ones of an output bias, the output of a bias alone, the (pooled) inputs of a skip connection."""
-        free, n = self.problem.get("free", ()), len(self.problem["y"].split())
+        free, n = self.problem.get("free", ()), self.targets
         if self.roots:
             return column([*[QQ(1)] * n, *self.roots])
         if not free:
@@ -197,11 +249,12 @@ class Certificate:
         stated = facts.get("dual", facts.get("cover", {})).get("theta")
         if stated is None or isinstance(stated, str):
             return None if stated is None else column(vector(stated))
-        if self.point is None:
+        at = self.several_point if "Y" in self.problem else self.point
+        if at is None:
             return None
+        y = self.several.y if "Y" in self.problem else self.program.y
         tau, scale = rational(stated["tau"]), 2 ** stated["bits"]
-        residual = [a - b for a, b in zip(entries(self.program.y), entries(self.point[1]), strict=True)]
-        r = [QQ(int((a * scale).numerator // (a * scale).denominator), scale) for a in residual]
+        r = [QQ(int((a * scale).numerator // (a * scale).denominator), scale) for a in entries(y - at[1])]
         for k, m in stated.get("moves", ()):
             r[k] += rational(m)
         return column([tau * a for a in r])

@@ -1,0 +1,141 @@
+"""The claims about networks with several outputs, judged by their definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from sympy import QQ
+from sympy.polys.matrices import DomainMatrix
+
+from properties.symbolic.evidence import DENOMINATORS, above, below
+from properties.symbolic.numbers import Number, column, entries, norm2, rational, root_above
+from properties.symbolic.optimum import NotOptimalError, Optimum
+from properties.symbolic.reader import Certificate, vector
+from properties.symbolic.several import Several, Ties, dual_value, feasible, loss, several_optimum
+from properties.symbolic.truth import Truth
+
+ROUNDED = QQ(1, 10**50)  # what logarithms may lose
+
+
+@dataclass(frozen=True)
+class SeveralEvidence:
+    """A certificate, and what the definitions say about its optimum."""
+
+    certificate: Certificate
+
+    @property
+    def problem(self) -> Several:
+        """The problem."""
+        return self.certificate.several
+
+    @cached_property
+    def upper(self) -> Number | None:
+        """The objective of the stated network, rounded up a little."""
+        point, p = self.certificate.several_point, self.problem
+        if point is None:
+            return None
+        neurons, fit = point
+        norms = sum((root_above(norm2(w) * norm2(v), 100) for w, v in neurons), QQ(0))
+        return (above(loss(p, fit)) if p.softmax else norm2(fit - p.y) / 2) + p.lam * norms
+
+    @cached_property
+    def lower(self) -> Number | None:
+        """The dual value of the stated dual point, rounded down a little; None if it is not feasible."""
+        theta, p = self.certificate.theta, self.problem
+        if theta is None or not feasible(p, theta):
+            return None
+        return below(dual_value(p, theta)) if p.softmax else QQ.from_sympy(dual_value(p, theta))
+
+    @cached_property
+    def optimum(self) -> tuple[Optimum, Ties] | None:
+        """All optimal networks, where a rational residual near the stated dual point is that of one."""
+        if self.problem.softmax or self.certificate.theta is None:
+            return None
+        for r in self._guesses():
+            try:
+                return several_optimum(self.problem, r)
+            except NotOptimalError:
+                continue
+        return None
+
+    def _guesses(self) -> Iterator[DomainMatrix]:
+        theta = [Fraction(int(a.numerator), int(a.denominator)) for a in entries(self.certificate.theta)]
+        for bound in DENOMINATORS:
+            near = [a.limit_denominator(bound) for a in theta]
+            yield column([QQ(a.numerator, a.denominator) for a in near])
+
+
+def optimal(evidence: SeveralEvidence) -> Truth:
+    """J - p* <= gap J for the stated network."""
+    fact, upper, lower = evidence.certificate.facts.get("value"), evidence.upper, evidence.lower
+    if fact is None or upper is None:
+        return Truth(None, "no network is stated")
+    if lower is None:
+        return Truth(None, "the stated dual point is not feasible by the definition")
+    gap, slack = rational(fact["gap"]), ROUNDED if evidence.problem.softmax else QQ(0)
+    holds = upper - lower <= gap * upper + slack
+    return Truth(True if holds else None, f"D(Theta) <= p* <= J, relative gap {float((upper - lower) / upper):.2g}")
+
+
+def fit_ball(evidence: SeveralEvidence) -> Truth:
+    """The fit of all optimal networks lies in the stated ball: J is strongly convex in the fit."""
+    fact, point = evidence.certificate.facts.get("fit"), evidence.certificate.several_point
+    if fact is None or point is None:
+        return Truth(None, "no fit is stated")
+    radius2, center = rational(fact["radius_squared"]), point[1]
+    if fact["center"] is not None:
+        center = column(vector(fact["center"]))
+    if evidence.optimum is not None:
+        best, p = evidence.optimum[0], evidence.problem
+        return Truth(bool(norm2(p.y - best.r - center) <= radius2), "|yhat - center|^2 against the radius, exactly")
+    if evidence.upper is None or evidence.lower is None or center != point[1] or evidence.problem.softmax:
+        return Truth(None, "the bounds of p* do not show it")
+    far = 2 * (evidence.upper - evidence.lower) <= radius2
+    return Truth(True, "strong convexity") if far else Truth(None, "the bounds of p* show a larger ball")
+
+
+NOT_EXACT = "Theta is known to a ball only, and no rational point near it is the optimum"
+
+
+def p_unique(evidence: SeveralEvidence) -> Truth:
+    """The matrices P(Zu)_+ F(u)' of the neurons in use are independent, and no others tie."""
+    if evidence.optimum is None:
+        return Truth(None, NOT_EXACT)
+    best, found = evidence.optimum
+    if found.continua and best.p_unique:
+        return Truth(None, f"a continuum of neurons ties on {len(found.continua)} faces")
+    return Truth(best.p_unique, f"{len(best.E)} neurons tie, {len(best.S)} are used: ranks")
+
+
+def optimal_set(evidence: SeveralEvidence) -> Truth:
+    """The polytope of the weights has the stated vertices and edges."""
+    fact = evidence.certificate.facts.get("polytope")
+    if evidence.optimum is None or fact is None:
+        return Truth(None, NOT_EXACT if fact is not None else "no polytope is stated")
+    best, found = evidence.optimum
+    if found.continua:
+        return Truth(None, "a continuum of neurons ties")
+    sizes = sorted(len(used) for used in fact["vertices"])
+    same = sizes == best.widths and len(fact["edges"]) == best.graph.number_of_edges()
+    return Truth(same, f"{len(best.vertices)} vertices of {best.widths} neurons")
+
+
+def e_equals_a(evidence: SeveralEvidence) -> Truth:
+    """Every neuron that ties is used by every optimal network."""
+    if evidence.optimum is None:
+        return Truth(None, NOT_EXACT)
+    best, found = evidence.optimum
+    return Truth(best.e_equals_a and not found.continua, f"{len(best.E)} neurons tie, {len(best.S)} are used")
+
+
+SEVERAL_TRUTHS: dict[str, Callable[[SeveralEvidence], Truth]] = {
+    "optimal": optimal,
+    "fit": fit_ball,
+    "p-unique": p_unique,
+    "optimal-set": optimal_set,
+    "minimal": optimal_set,
+    "e-equals-a": e_equals_a,
+}
