@@ -75,6 +75,7 @@ class Call:
         return found.certificate, found.raw
 
 
+Asked = Question | Call
 FREE = (
     (("bias", True), ("free", "biases")),
     (("bias", True), ("free", "output-bias,biases")),
@@ -86,15 +87,19 @@ FREE = (
 )
 
 
+BAGS: tuple[tuple[str, str | bool], ...] = (("bias", True), ("free", "output-bias"), ("free", "skip"))
+
+
 @st.composite
 def calls(draw: DrawFn, kinds: tuple[str, ...] = ("free", "bags", "outputs")) -> Call:
-    """Small data of every kind at any lambda. Several outputs: Theta first, in half of the draws, and lambda with it."""
+    """Small data of every kind at any lambda. Several outputs: in half of the draws Theta is first, and lambda with
+    it."""
     kind, lam = draw(st.sampled_from(kinds)), draw(lambdas())
     if kind == "bags":
         sets = draw(sets_of_rows())
         some: tuple[tuple[str, str | bool], ...] = (("pool", draw(st.sampled_from(["mean", "sum"]))),)
         if draw(st.integers(0, 3)) == 0:
-            some = (*some, draw(st.sampled_from([("bias", True), ("free", "output-bias"), ("free", "skip")])))
+            some = (*some, draw(st.sampled_from(BAGS)))
         return Call(kind, sets, tuple((t,) for t in draw(vector(len(sets)))), lam, some)
     n, d = draw(st.integers(2, 5 if kind == "free" else 4)), draw(st.integers(1, 2))
     Z = draw(rational_matrix(n, d))
@@ -107,7 +112,7 @@ def calls(draw: DrawFn, kinds: tuple[str, ...] = ("free", "bags", "outputs")) ->
 
 
 def planted_outputs(draw: DrawFn, C: int) -> Call:
-    """Z = I: F(u) = Theta'u_+, Theta = lambda (a b' + s a_ b_') with unit vectors a, a_ and b, b_ at right angles, a >= 0,
+    """Z = I: F(u) = Theta'u_+, Theta = lambda (a b' + s a_ b_'), unit vectors a, a_ and b, b_ at right angles, a >= 0,
     |s| <= 1: a ties, and with s = 1 a continuum may. Or Theta = r b', the problem of one output."""
     lam, s = draw(st.sampled_from(SIZES)), draw(st.sampled_from(SHARES))
     (a, b), (c, e) = draw(st.sampled_from(UNITS)), draw(st.sampled_from(UNITS))
@@ -124,13 +129,13 @@ def planted_outputs(draw: DrawFn, C: int) -> Call:
     return Call("outputs", (((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))),), Y, lam)
 
 
-SIZES = tuple(map(Fraction, (1, 2, "1/3")))
-SHARES = tuple(map(Fraction, ("1/2", 0, 1, "-1/2", "-1", "1/3")))
+SIZES = (Fraction(1), Fraction(2), Fraction(1, 3))
+SHARES = (Fraction(1, 2), Fraction(0), Fraction(1), Fraction(-1, 2), Fraction(-1), Fraction(1, 3))
 UNITS = tuple((Fraction(x), Fraction(y)) for x, y in (("3/5", "4/5"), (1, 0), ("5/13", "12/13"), (0, 1)))
 
 
 @st.composite
-def questions(draw: DrawFn) -> Question | Call:
+def questions(draw: DrawFn) -> Asked:
     """Networks, gated ones, group lassos with cones, symmetric data, variants, free and decayed biases, bags, several
     outputs; some with a short interval."""
     kind = draw(
@@ -173,7 +178,7 @@ def contradicted(found: list[Judged]) -> str:
     return next((f"{j.claim} is {j.verdict}: {j.why}" for j in found if j.status is Status.CONTRADICTED), "")
 
 
-def check_symbolic(question: Question | Call) -> Outcome:
+def check_symbolic(question: Asked) -> Outcome:
     """No verdict is contradicted."""
     if isinstance(question, Call):
         return _called(question)

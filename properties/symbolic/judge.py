@@ -84,7 +84,17 @@ def truth_of(evidence: Evidence | SeveralEvidence, claim: str) -> Truth:
     return found(evidence)
 
 
-LEVEL = {"optimal", "fit", "p-unique", "convex-unique", "e-equals-a", "optimal-set", "minimal", "connected"}
+LEVEL = {
+    "patterns-complete",
+    "optimal",
+    "fit",
+    "p-unique",
+    "convex-unique",
+    "e-equals-a",
+    "optimal-set",
+    "minimal",
+    "connected",
+}
 
 
 def patterns_complete(evidence: Evidence) -> Truth:

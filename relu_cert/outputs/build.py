@@ -248,5 +248,8 @@ def build(
     """The evidence that |F(u)| <= lambda |u|; Unproved where it was not found. Leaves are out of `around`, or near a
     class, as far as possible."""
     builder = Builder(pull, ties, over, most_nodes, around)
-    builder.run(sign_cones(basis))
+    if basis:
+        builder.run(sign_cones(basis))
+    else:  # no neuron sees anything: one cone, without generators
+        builder.proved((), {}, -1)
     return Outputs(basis, ties, builder.writer.tree, builder.writer.nodes, builder.writer.leaves)

@@ -195,3 +195,10 @@ def test_the_prover_is_sharp_where_ties_are_simple() -> None:
 def test_the_name_is_exported() -> None:
     """relu_cert.certify_outputs"""
     assert relu_cert.certify_outputs is certify_outputs
+
+
+def test_rows_of_zeros_only() -> None:
+    """No neuron sees anything: the zero network is optimal, by a tree of one cone without generators."""
+    found = certify_outputs([[0], [0]], [[0, 0], [1, 0]], 1)
+    assert found.claims["optimal"].verdict == "PROVED"
+    assert found.value.lower <= Fraction(1, 2) <= found.value.upper

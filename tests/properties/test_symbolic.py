@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import networkx as nx
@@ -10,6 +11,7 @@ from sympy import QQ, Matrix, Rational
 
 from properties.exact.patterns import patterns as other_patterns
 from properties.symbolic.ball import Ball
+from properties.symbolic.data import windows
 from properties.symbolic.numbers import RATIONAL, algebraic, column, entries, matrix, norm2, root_sum_sign
 from properties.symbolic.optimum import NotOptimalError, kkt_of, optimum, pruned
 from properties.symbolic.path import limits
@@ -17,6 +19,7 @@ from properties.symbolic.patterns import activation_patterns
 from properties.symbolic.position import general_position, group_general_position
 from properties.symbolic.program import Block, Program, gated_program, kkt_failures, lambda_max2, relu_program
 from properties.symbolic.sensitivity import face_projector, licq, local_solution_function, strictly_complementary
+from properties.symbolic.several import Several, copositive, feasible, several_optimum, ties
 
 Rows = list[list[int]]
 
@@ -175,3 +178,91 @@ def test_lambda_max_of_a_neuron() -> None:
     p = relu_program(rows([[1, 0], [0, 1]]), column([QQ(3), QQ(-4)]), QQ(1))
     assert lambda_max2(p) == 16
     assert entries(p.y) == [3, -4] and p.reals is RATIONAL
+
+
+LEVEL = ([[-1, 1], [1, 1]], [-2, 2])
+
+
+def with_biases(y: list[int], lam: int) -> Program:
+    """Two points with an output bias and free biases."""
+    p = relu_program(rows(LEVEL[0]), column([QQ(a) for a in y]), QQ(lam))
+    return replace(p, B=rows([[1], [1]]), biases=True)
+
+
+def test_free_biases_leave_the_bias_out_of_the_norm() -> None:
+    """y = (-2, 2), lambda = 1: |theta.(x w + b)_+| <= |w|; the linear neuron ties whatever its bias is: not unique."""
+    p = with_biases(LEVEL[1], 1)
+    best = optimum(p, column([-QQ(1, 2), QQ(1, 2)]))
+    assert best.level and not best.p_unique and not best.convex_unique and not best.e_equals_a
+    assert all(kkt_of(best, alpha) == [] for alpha in best.vertices)
+    with pytest.raises(NotOptimalError, match="B'r"):
+        optimum(p, column([QQ(1), QQ(1)]))
+    with pytest.raises(NotOptimalError, match="> lambda"):
+        optimum(p, column([-QQ(1), QQ(1)]))
+
+
+def test_kkt_with_free_terms_asks_that_no_constant_helps() -> None:
+    """A residual that is not orthogonal to B, a bias in s_b, and a wrong sign of the free coefficient are refused."""
+    p = with_biases(LEVEL[1], 1)
+    best = optimum(p, column([-QQ(1, 2), QQ(1, 2)]))
+    w = best.weights(best.vertices[0])
+    rho = [p.dual(b, best.r)[1] for b in p.blocks]
+    c = best.coefficients(w)
+    assert c is not None and kkt_failures(p, w, rho, c) == []
+    assert any("B'" in why for why in kkt_failures(p, w, rho, c + column([QQ(1, 10**30)])))
+    assert any("bias" in why for why in kkt_failures(p, w, rho, c + column([QQ(1)])))
+
+
+def test_copositive_by_principal_minors() -> None:
+    """Horn's form is copositive and no sum of a definite and a non-negative one; less on its diagonal it is not."""
+    horn = [[1, -1, 1, 1, -1], [-1, 1, -1, 1, 1], [1, -1, 1, -1, 1], [1, 1, -1, 1, -1], [-1, 1, 1, -1, 1]]
+    Q = rows(horn)
+    tiny = [[QQ(int(i == j), 10**40) for j in range(5)] for i in range(5)]
+    assert copositive(Q) and not copositive(Q, strictly=True)
+    assert copositive(Q + matrix(tiny, 5), strictly=True) and not copositive(Q - matrix(tiny, 5))
+
+
+def orthants(S: Rows, Y: Rows, lam: int) -> tuple[Several, object]:
+    """Z = I and Theta = S."""
+    flat = [QQ(a) for row in Y for a in row]
+    return Several(rows([[1, 0], [0, 1]]), column(flat), len(Y[0]), QQ(lam)), column([QQ(a) for row in S for a in row])
+
+
+def test_several_outputs_tie_alone_or_on_a_continuum() -> None:
+    """Theta = lambda I: every u >= 0 ties. Theta = diag(2, 1), lambda = 2: (1, 0) alone, the network is unique."""
+    p, theta = orthants([[1, 0], [0, 1]], [[3, 1], [1, 3]], 1)
+    assert feasible(p, theta) and not feasible(p, theta * (1 + QQ(1, 10**30)))
+    assert len(ties(p, theta).continua) == 1 and len(ties(p, theta).single) == 2
+    p, theta = orthants([[2, 0], [0, 1]], [[5, 0], [0, 1]], 2)
+    best, found = several_optimum(p, theta)
+    assert best.p_unique and best.e_equals_a and not found.continua
+    assert best.vertices[0][0] * norm2(best.E[0].w) == 3  # 1/2 (0 + 1) + 2 * 3 and 5 = 2 + 3
+    with pytest.raises(NotOptimalError, match="fit"):
+        several_optimum(replace(p, y=column([QQ(5), QQ(1), QQ(0), QQ(1)])), theta)
+
+
+def test_several_outputs_on_a_kink() -> None:
+    """The neuron (3, 4) is zero at the third point, and no cell has it inside: it is found by its face."""
+    theta = column([QQ(2), QQ(0), QQ(1), QQ(0), -QQ(1, 2), QQ(0)])
+    fit = column([QQ(a) for a in (3, 0, 4, 0, 0, 0)])
+    p = Several(rows([[1, 0], [0, 1], [4, -3]]), theta + fit, 2, QQ(2))
+    best, found = several_optimum(p, theta)
+    assert not found.continua and best.p_unique and best.e_equals_a
+    (u,) = found.single
+    assert entries(u)[0] * 4 == entries(u)[1] * 3 and not feasible(replace(p, lam=QQ(2) - QQ(1, 10**30)), theta)
+
+
+@pytest.mark.parametrize(
+    ("conv", "record", "expected"),
+    [
+        ("1d:2", [1, 2, 3], [[1, 2], [2, 3]]),
+        ("1d:2:channels=2", [1, 2, 3, 4, 5, 6], [[1, 2, 4, 5], [2, 3, 5, 6]]),
+        ("1d:2:padding=1:stride=2", [1, 2], [[0, 1], [2, 0]]),
+        ("2d:2x3:2x2", [1, 2, 3, 4, 5, 6], [[1, 2, 4, 5], [2, 3, 5, 6]]),
+        ("2d:2x2:1x2:stride=1:channels=2", [1, 2, 3, 4, 5, 6, 7, 8], [[1, 2, 5, 6], [3, 4, 7, 8]]),
+    ],
+)
+def test_windows_in_order(conv: str, record: list[int], expected: list[list[int]]) -> None:
+    """Positions row by row; in a window channel by channel, row by row; zeros around each channel."""
+    found = list(windows(tuple(map(Fraction, record)), conv))
+    assert [list(map(int, one)) for one in found] == expected

@@ -21,7 +21,7 @@ from properties.symbolic.command import main
 from properties.symbolic.data import compare
 from properties.symbolic.judge import Status, judge
 from properties.symbolic.reader import Certificate, OtherDataError, read_certificate, too_large
-from relu_cert import certify, certify_group_lasso, examples
+from relu_cert import certify, certify_group_lasso, certify_outputs, examples
 from relu_cert.claims import Verdict
 from relu_cert.cli import main as relu_cert
 from relu_cert.results.check import Certified
@@ -219,3 +219,63 @@ def test_a_problem_that_is_not_known_is_declined(tmp_path: Path, twins: Certifie
     path = tmp_path / "a.cert.json"
     path.write_text(json.dumps(tree))
     assert main([str(path)]) == 2
+
+
+Z4, y4 = [[1, 0], [0, 1], [1, 1], [-1, 1]], [2, -1, 0, 3]
+CALLS: dict[str, dict[str, Any]] = {
+    "free biases": {
+        "bias": True,
+        "free": "output-bias,biases",
+        "Z": [[0], [1], [2], [3]],
+        "y": [4, -3, 1, 8],
+        "lam": 4,
+    },
+    "an output bias and a skip connection": {"free": "output-bias,skip"},
+    "a decayed output bias": {"bias": True, "decayed_bias": True},
+    "sets": {"bags": ["a", "a", "b", "c"], "y": [2, 2, 0, 3]},
+    "windows": {"conv": "1d:1"},
+}
+
+
+@pytest.mark.parametrize("options", CALLS.values(), ids=CALLS)
+def test_free_terms_and_bags_are_judged_with_their_data(options: dict[str, Any]) -> None:
+    """Optimality, the fit and uniqueness are confirmed, the file is read again, and what is turned round is
+    contradicted."""
+    found = certify(**({"Z": Z4, "y": y4, "lam": "1/2"} | options))
+    certificate = read_certificate(found.certificate.encode())
+    compare(certificate, found.raw)
+    told = {one.claim: one for one in judge(certificate)}
+    for name in ("optimal", "fit", "p-unique"):
+        assert told[name].status is Status.CONFIRMED, told[name]
+    tree = json.loads(found.certificate)
+    for one in tree["claims"]:
+        if one["claim"] == "p-unique":
+            one["verdict"] = "REFUTED" if one["verdict"] == "PROVED" else "PROVED"
+    assert {one.claim: one.status for one in judge(Certificate(tree))}["p-unique"] is Status.CONTRADICTED
+
+
+def test_bags_that_are_not_those_of_the_file_are_noticed() -> None:
+    """A window's count, a scale or a row that is another is no reading of the file."""
+    found = certify([[1, 2, 1, 2], [0, 1, 1, 1]], [2, 1], "1/2", conv="1d:2")
+    for change in ({"scale": "1/2"}, {"times": [3, 1]}, {"rows": [0, 2]}):
+        tree = json.loads(found.certificate)
+        tree["problem"]["bags"][0] |= change
+        with pytest.raises(OtherDataError, match="bags"):
+            compare(Certificate(tree), found.raw)
+
+
+def test_several_outputs_are_judged() -> None:
+    """Optimality and the fit of several outputs are confirmed with their data; a dual point that is a little too long
+    is not."""
+    found = certify_outputs([[1, 0], [0, 1], [1, 1]], [[2, 1], [1, 2], [0, 1]], "1/2")
+    certificate = read_certificate(found.certificate.encode())
+    compare(certificate, found.raw)
+    told = {one.claim: one.status for one in judge(certificate)}
+    assert told["optimal"] is Status.CONFIRMED and told["fit"] is Status.CONFIRMED
+    tree = json.loads(found.certificate)
+    tree["facts"]["cover"]["theta"]["tau"] = f"{10**30 + 1}/{10**30}"
+    tree["problem"]["Y"][0] = "2 2"
+    with pytest.raises(OtherDataError, match="Y"):
+        compare(Certificate(tree), found.raw)
+    told = {one.claim: one.status for one in judge(Certificate(tree))}
+    assert told["optimal"] is not Status.CONFIRMED
