@@ -29,6 +29,7 @@ from relu_cert.asked import (
     path_ends,
     positive,
     request,
+    slope_of,
     spoken,
     variant,
 )
@@ -123,6 +124,7 @@ def certify(
     conv: str | None = None,
     bags: Any = None,
     pool: str | None = None,
+    slope: Number | None = None,
     gap: Number = DEFAULT_GAP,
     interval: tuple[Number, Number] | None = None,
     noise: Number | None = None,
@@ -161,6 +163,7 @@ def certify(
     `bags`          a label for each row of Z: rows with the same one are one data point, a set; or let Z be a list of
                     tables, the sets
     `pool`          "mean" (by default) or "sum": how the outputs at windows, or rows of a set, are pooled
+    `slope`         s of the activation max(t, s t): "1/100" for a leaky ReLU, -1 for |t|; 0, the ReLU, by default
     `gap`           the relative duality gap that the claim "optimal" asks for
     `interval`      (lo, hi), as `lam`: also prove the path for lo <= lambda <= hi (the claim "continuous")
     `noise`         the noise of the targets: derivatives with SURE (the claim "sensitivity")
@@ -247,7 +250,10 @@ def certify(
     if model not in ("relu", "gated"):
         raise UsageError(f"model is 'relu' or 'gated', not {model!r}.")
     ones = bias or "biases" in read_free(free)
-    data, raw = dataset_from_arrays(Z, y, bias=ones, names=names, target=target, conv=conv, bags=bags, pool=pool)
+    bent = slope_of(slope, "slope")
+    data, raw = dataset_from_arrays(
+        Z, y, bias=ones, names=names, target=target, conv=conv, bags=bags, pool=pool, slope=bent
+    )
     which = variant(data.Z, patterns, seed, gates, l2, loss, free, in_python)
     which = replace(which, rho=decayed(decayed_bias, lam, in_python))
     with Progress(quiet=not progress) as stages:
@@ -416,6 +422,7 @@ def certify_network(
     conv: str | None = None,
     bags: Any = None,
     pool: str | None = None,
+    slope: Number | None = None,
     output_bias: OutputBias = "refuse",
     free: str | Sequence[str] | None = None,
     no_decay: str | Sequence[str] | None = None,
@@ -443,6 +450,7 @@ def certify_network(
     `bias`         append a column of ones to Z; the network's first-layer biases belong to it
     `conv`, `bags`, `pool`  as for `certify`: the network is a convolution (W1 may have the shape filters x channels x
                    sizes), or one over sets
+    `slope`        s of a leaky ReLU max(t, s t), where the network does not say it: a state dict has no activation
     `output_bias`  "refuse", or "neuron": make an output bias that is not free a neuron on the column of ones
     `free`         terms that were not penalised, some of "output-bias,biases,skip" as for `certify` (with PyTorch: what
                    was excluded from weight_decay); "sklearn" means "output-bias,biases" by itself
@@ -461,6 +469,7 @@ def certify_network(
     """
     network, Z = through_pipeline(network, Z)
     trained = given_network(network, from_layer)
+    trained = replace(trained, slope=trained.bent(slope_of(slope, "slope")))
     Z = trained.features(Z) if trained.before else Z
     own_penalty = trained_with(network, len(y))
     if lam is None:
@@ -473,7 +482,9 @@ def certify_network(
     convention = named_penalty(penalty or "paper")
     terms = implied(convention, (*read_free(free), *without_decay(no_decay)))
     ones = bias or "biases" in terms or (convention in PYTORCH and trained.b1 is not None)
-    data, raw = dataset_from_arrays(Z, y, bias=ones, names=names, target=target, conv=conv, bags=bags, pool=pool)
+    data, raw = dataset_from_arrays(
+        Z, y, bias=ones, names=names, target=target, conv=conv, bags=bags, pool=pool, slope=trained.slope
+    )
     conversion = convert(convention, positive(lam, "lam"), data.n, batch=batch_size, free=terms)
     if not anyway:
         require_same(network, conversion, data.n)
@@ -595,13 +606,14 @@ def prune(
     """
     if strategy not in tuple(Strategy):
         raise UsageError(f"there is no strategy {strategy!r}; there are {', '.join(Strategy)}.")
-    data, _ = dataset_from_arrays(Z, y, bias=bias)
+    trained = None if network is None else given_network(network)
+    data, _ = dataset_from_arrays(Z, y, bias=bias, slope=None if trained is None else trained.slope)
     with Progress(quiet=not progress) as stages:
         return pruned(
             data,
             convert(named_penalty(penalty), positive(lam, "lam"), data.n, batch=batch_size).lam,
             stages,
-            trained=None if network is None else given_network(network),
+            trained=trained,
             strategy=Strategy(strategy),
             correct=correct,
             seed=seed,

@@ -55,6 +55,14 @@ def positive(x: Number, what: str) -> Fraction:
     return number
 
 
+def slope_of(x: Number | None, what: str) -> Fraction | None:
+    """The slope s of an activation max(t, s t), if one was named."""
+    try:
+        return None if x is None else exact_number(x)
+    except NumberError as error:
+        raise UsageError(f"{what} must be a number such as 1/100 or -1; {x!r} is {error}.") from None
+
+
 def scaled(x: Number, what: str, *, part: bool = False) -> LambdaChoice:
     """A lambda: 0.1max is a part of lambda_max, 0.1abs is lambda itself; a plain number is what `part` says."""
     text = str(x).strip() if isinstance(x, str) else ""

@@ -1,8 +1,9 @@
-"""Bags: the rows of Z that a data point sums up. With P (n x N, entries > 0) the outputs of a neuron are P (Zu)_+, and
+"""Bags: the rows of Z that a data point sums up. With P (n x N) the outputs of a neuron are P (Zu)_+, and
 t = P'theta takes the place of theta wherever rows of Z are weighted.
 
 A dense network has P = I: every row is a data point (`EACH`). Where windows of an image, or the members of a set, are
-rows, equal ones are one row, and P counts them: P_ik = scale_i times_ik.
+rows, equal ones are one row, and P counts them: P_ik = scale_i times_ik. A leaky ReLU max(t, s t) = (t)_+ - s (-t)_+ is
+data of the same kind: each row z is there as z and, counted -s times, as -z (`with_slope`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import scipy.sparse as sp
 from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import NDArray
 
-from relu_cert.exact import Vector, norm_squared, rational, scaled_rows
+from relu_cert.exact import Matrix, Vector, norm_squared, rational, scaled_rows
 from relu_cert.rationals import to_fmpq
 
 Floats = NDArray[np.float64]
@@ -92,11 +93,11 @@ class Each:
         return np.diag(diagonal)
 
     def moved_squared(self, a: Mapping[int, Fraction]) -> Fraction:
-        """|P a|^2 for the vector with these entries: what sum_k a_k t_k changes by with theta at most, squared."""
+        """| |P| |a| |^2 for the vector with these entries: what sum_k a_k t_k changes by with theta, squared."""
         return sum((x * x for x in a.values()), _ZERO)
 
     def lengths_squared(self, column: Sequence[int], entries: Sequence[int], count: int) -> list[int]:
-        """|unit P A|^2 of every column of A, whose row k has the entry entries_k in its column column_k (-1: none)."""
+        """|unit |P| |A||^2 of every column of A, whose row k has the entry entries_k in column column_k (-1: none)."""
         total = [0] * count
         for c, a in zip(column, entries, strict=True):
             if c >= 0:
@@ -104,7 +105,7 @@ class Each:
         return total
 
     def size_squared(self, squares: Sequence[Fraction]) -> Fraction:
-        """zeta^2 = sum_i (sum_k P_ik)(sum_k P_ik |z_k|^2) >= |P (Zu)_+|^2 / |u|^2, for these |z_k|^2."""
+        """zeta^2 = sum_i (sum_k |P_ik|)(sum_k |P_ik| |z_k|^2) >= |P (Zu)_+|^2 / |u|^2, for these |z_k|^2."""
         return sum(squares, _ZERO)
 
 
@@ -123,6 +124,11 @@ class Bags(Each):
     def __getstate__(self) -> dict[str, object]:
         return {key: self.__dict__[key] for key in ("N", "scale", "rows", "times")}
 
+    def with_empty(self, count: int) -> Bags:
+        """So many bags without rows more."""
+        more: tuple[tuple[int, ...], ...] = ((),) * count
+        return Bags(self.N, (*self.scale, *(Fraction(1),) * count), (*self.rows, *more), (*self.times, *more))
+
     @property
     def told(self) -> tuple[str, ...]:
         """All there is to tell of P, in texts."""
@@ -132,7 +138,7 @@ class Bags(Each):
     def written(self) -> dict[str, Any]:
         """P as certificates write it."""
         bags = zip(self.scale, self.rows, self.times, strict=True)
-        return {"bags": [{"scale": rational(s), "rows": list(rows), "times": list(times)} for s, rows, times in bags]}
+        return {"bags": [{"scale": rational(s), "rows": list(rows), "times": _times(times)} for s, rows, times in bags]}
 
     @cached_property
     def widest(self) -> float:
@@ -243,26 +249,66 @@ class Bags(Each):
         return found
 
     def moved_squared(self, a: Mapping[int, Fraction]) -> Fraction:
-        """|P a|^2 for the vector with these entries: what sum_k a_k t_k changes by with theta at most, squared."""
+        """| |P| |a| |^2 for the vector with these entries: what sum_k a_k t_k changes by with theta, squared."""
         total: dict[int, Fraction] = {}
         for k, x in a.items():
             for i, p in self._columns.get(k, ()):
-                total[i] = total.get(i, _ZERO) + p * x
+                total[i] = total.get(i, _ZERO) + abs(p * x)
         return norm_squared(tuple(total.values()))
 
     def lengths_squared(self, column: Sequence[int], entries: Sequence[int], count: int) -> list[int]:
-        """|unit P A|^2 of every column of A, whose row k has the entry entries_k in its column column_k (-1: none)."""
+        """|unit |P| |A||^2 of every column of A, whose row k has the entry entries_k in column column_k (-1: none)."""
         bag, row, value, _ = self._entries
         total: dict[tuple[int, int], int] = {}
         for i, k, p in zip(bag.tolist(), row.tolist(), value.tolist(), strict=True):
             if (c := column[k]) >= 0:
-                total[i, c] = total.get((i, c), 0) + p * entries[k]
+                total[i, c] = total.get((i, c), 0) + abs(p * entries[k])
         found = [0] * count
         for (_, c), x in total.items():
             found[c] += x * x
         return found
 
     def size_squared(self, squares: Sequence[Fraction]) -> Fraction:
-        """zeta^2 = sum_i (sum_k P_ik)(sum_k P_ik |z_k|^2) >= |P (Zu)_+|^2 / |u|^2, for these |z_k|^2."""
-        ones = self.pooled([Fraction(1)] * self.N)
-        return sum((a * b for a, b in zip(ones, self.pooled(squares), strict=True)), _ZERO)
+        """zeta^2 = sum_i (sum_k |P_ik|)(sum_k |P_ik| |z_k|^2) >= |P (Zu)_+|^2 / |u|^2, for these |z_k|^2."""
+        total = _ZERO
+        for s, rows, times in zip(self.scale, self.rows, self.times, strict=True):
+            total += (
+                s
+                * s
+                * sum(map(abs, times))
+                * sum((abs(m) * squares[k] for k, m in zip(rows, times, strict=True)), _ZERO)
+            )
+        return total
+
+
+def _times(times: tuple[int, ...]) -> list[int] | str:
+    """Counts as an array, or as a vector where a slope gave them signs or made them long."""
+    return list(times) if all(0 < m < 10**15 for m in times) else " ".join(map(str, times))
+
+
+def with_slope(Z: Matrix, bags: Each, slope: Fraction) -> tuple[Matrix, Bags]:
+    """Rows and bags with which a ReLU is max(t, s t), s = p/q < 1: each row z other than zero counts q times and -z,
+    which appears after it, -p times, and bags weigh 1/q. What counts nowhere is left out."""
+    p, q = slope.numerator, slope.denominator
+    names: dict[Vector, int] = {}
+    both = [
+        (names.setdefault(z, len(names)), names.setdefault(tuple(-x for x in z), len(names))) if any(z) else ()
+        for z in Z
+    ]
+    single = tuple((k,) for k in range(len(Z))), ((1,),) * len(Z)
+    rows, times = (bags.rows, bags.times) if isinstance(bags, Bags) else single
+    scale = bags.scale if isinstance(bags, Bags) else (Fraction(1),) * len(Z)
+    counted: list[dict[int, int]] = []
+    for members, counts in zip(rows, times, strict=True):
+        found: dict[int, int] = {}
+        for k, m in zip(members, counts, strict=True):
+            for row, part in zip(both[k], (q, -p), strict=False):
+                found[row] = found.get(row, 0) + part * m
+        counted.append({row: m for row, m in sorted(found.items()) if m})
+    there = {row: i for i, row in enumerate(sorted({row for found in counted for row in found}))}
+    each = tuple(names)
+    new = (
+        tuple(tuple(there[row] for row in found) for found in counted),
+        tuple(tuple(found.values()) for found in counted),
+    )
+    return tuple(each[row] for row in there), Bags(len(there), tuple(s / q for s in scale), *new)

@@ -65,11 +65,14 @@ def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
         if problem.roots:
             rho = norm_squared(problem.roots)
             free = {"decayed": {"rho": number(rho), "roots": [number(x) for x in problem.roots]}}
-            points = slice(problem.points)
-            return head | {"Z": matrix(source.Z[points]), "y": vector(problem.y[points])} | free
         some = {"patterns": list(problem.some)} if problem.some else {}
-        bags = {} if problem.network is None else problem.network.bags.written
-        return head | {"Z": matrix(source.Z), "y": vector(problem.y)} | bags | free | some
+        bags = (
+            {}
+            if problem.network is None
+            else {key: x[: problem.points] for key, x in problem.network.bags.written.items()}
+        )
+        Z = source.Z if bags else source.Z[: len(source.Z) - len(problem.roots)]
+        return head | {"Z": matrix(Z), "y": vector(problem.y[: problem.points])} | bags | free | some
     columns = problem.columns
     if columns is None:
         raise ValueError("a direct problem knows its columns")

@@ -163,9 +163,8 @@ def network_problem(
     them, unless the list itself is wanted."""
     if data.bags is not EACH:
         if model == "gated":
-            raise UsageError(
-                "gated networks with --conv or --bags are not offered: their gates would have to be listed."
-            )
+            which = "a slope" if data.source.slope else "--conv or --bags"
+            raise UsageError(f"gated networks with {which} are not offered: their gates would have to be listed.")
         return unlisted_relu(data.Z, data.y, data.bags)
     if model == "relu" and not listed and predict(data.Z).bound > MANY_PATTERNS:
         return unlisted_relu(data.Z, data.y)
@@ -192,7 +191,7 @@ def find_facts(
     if interval is not None and not problem.plain:
         raise UsageError("the path (--interval, continuous) is for least squares without --l2.")
     if interval is not None and problem.network is not None and problem.network.bags is not EACH:
-        raise UsageError("the path (--interval, continuous) is not offered with --conv or --bags.")
+        raise UsageError("the path (--interval, continuous) is not offered with --conv, --bags or a slope.")
     facts = optimum(problem, choice, gap, stages, limits)
     if not problem.plain:
         return facts

@@ -73,7 +73,6 @@ def network_variant(
     for given, option in (
         (gates is not None, "--patterns (and --gates)"),
         (variant.delta, "--l2"),
-        (variant.rho, "--decayed-bias"),
     ):
         if given:
             data.require_single_rows(option)
@@ -109,6 +108,8 @@ def with_free_terms(problem: Problem, data: Dataset, free: Free) -> Problem:
         raise UsageError("--free biases needs the column of ones whose weights they are; read the data with --bias.")
     if "biases" in free and data.source.pool == "sum":
         raise UsageError("--free biases is for --pool mean: a sum of constants grows with the bag.")
+    if data.source.slope and (terms := [term for term in free if term != "output-bias"]):
+        raise UsageError(f"--free {','.join(terms)} is not offered with a slope: rows are there as z and as -z.")
     return replace(problem, free=free, appended=data.source.bias)
 
 

@@ -151,8 +151,6 @@ def examined(
     if output_bias == "neuron" and data.source.pool == "sum":
         raise UsageError("--output-bias neuron is for --pool mean: a sum of constants grows with the bag.")
     a = roots(conversion.lam) if conversion.decays and trained.b2 and output_bias == "refuse" else ()
-    if a:
-        data.require_single_rows("an output bias with weight decay")
     free, rows = (("output-bias",), with_zero_rows(data, a)) if a else (conversion.free, data)
     conversion = replace(conversion, decayed=bool(a))
     network = fold(trained, data.d, ones=data.source.bias, output_bias=output_bias, free=free)

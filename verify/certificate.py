@@ -74,12 +74,12 @@ def read(certificate: bytes, data: Raw = None, limits: Limits = DEFAULT, network
     if problem.model == "gated" or problem.patterns is not None or problem.bags or not plain(problem):
         from verify.problem.variants import under
 
-        about = under(problem)
+        about = under(problem, input_)
     facts = check_facts(problem, fields["facts"])
     if network is not None:
         from verify.network.file import compare_given
 
-        compare_given(facts, network, limits, input_.bias)
+        compare_given(facts, network, limits, input_)
     lines: list[Line] = []
     for node in fields["claims"].array():
         parts = node.record("claim", "verdict")

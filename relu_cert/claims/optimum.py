@@ -13,7 +13,7 @@ from relu_cert.report.text import about, at_most, count, percent_at_most
 
 def _not_all_patterns(problem: Problem) -> str:
     if problem.network is not None and problem.network.bags is not EACH:
-        return "with --conv or --bags patterns are not listed"
+        return "with --conv, --bags or a slope patterns are not listed"
     return "" if problem.listed is not None or problem.unlisted else "it is about networks over all patterns"
 
 

@@ -181,7 +181,7 @@ def _network(commands: Any) -> None:
         "model.pt data.csv --bias --lambda 0.001 --penalty pytorch --html net.html",
     )
     command.add_argument("network", metavar="NET", help=f"the network: {', '.join(ENDINGS)}")
-    _data(command)
+    _data(command, bags=True)
     problem = command.add_argument_group("problem")
     problem.add_argument("--lambda", dest="lam", metavar="L", help="the regularisation it was trained with, a rational")
     _penalty(problem)
@@ -253,7 +253,7 @@ def _prune(commands: Any) -> None:
         "--example line --html prune.html",
         "data.csv --network net.json --lambda 1/10 --out smaller.json",
     )
-    _data(command)
+    _data(command, bags=True)
     problem = command.add_argument_group("problem")
     problem.add_argument("--network", metavar="NET", help=f"a trained network to start from: {', '.join(ENDINGS)}")
     problem.add_argument("--lambda", dest="lam", metavar="L", help=LAMBDA)
@@ -346,6 +346,11 @@ def _bags(data: Any) -> None:
     )
     data.add_argument(
         "--pool", choices=("mean", "sum"), help="how outputs at windows, or rows of a set, are pooled (default: mean)"
+    )
+    data.add_argument(
+        "--slope",
+        metavar="S",
+        help="the activation is max(t, S t): 1/100 for a leaky ReLU, -1 for |t| (default: 0, ReLU)",
     )
 
 

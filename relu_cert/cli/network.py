@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from relu_cert.asked import positive
+from relu_cert.asked import positive, slope_of
 from relu_cert.cli.emit import again, decide, require_ending, told, write_certificate, write_file
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
 from relu_cert.data import read_csv
@@ -50,6 +50,8 @@ def run(options: argparse.Namespace) -> int:
     trained = read_network(options.network, options.from_layer)
     first = penalty(options.penalty) in PYTORCH and trained.b1 is not None
     options.bias = options.bias or "biases" in free or first or None
+    trained = replace(trained, slope=trained.bent(slope_of(options.slope, "--slope")))
+    options.slope = None if trained.slope is None else rational(trained.slope)
     data = _features(options, trained, features) if trained.before else read_data(options, example)
     if options.pruned or options.optimal:
         data.require_single_rows("--pruned (and --optimal)")
@@ -85,13 +87,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _features(options: argparse.Namespace, trained: TrainedNetwork, path: Path) -> Dataset:
     """What the layers before make of the data, written to a file of its own, which the certificate is about."""
-    bias, options.bias = options.bias, False
+    bias, options.bias, options.slope = options.bias, False, None
     data = read_data(options, chosen_example(options))
     made = trained.features(data.Z)
     names = [f"h{j}" for j in range(made.shape[1])]
     rows = [",".join([*map(repr, row), rational(y)]) for row, y in zip(made.tolist(), data.y, strict=True)]
     write_file(path, "\n".join([",".join([*names, data.target]), *rows]) + "\n", "--from-layer")
-    return read_csv(path, bias=bool(bias))
+    return read_csv(path, bias=bool(bias), slope=trained.slope)
 
 
 def _conversion(options: argparse.Namespace, default: Fraction | None, n: int) -> Conversion:

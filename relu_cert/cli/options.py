@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from relu_cert import examples
-from relu_cert.asked import as_option, limits
+from relu_cert.asked import as_option, limits, slope_of
 from relu_cert.cover.limits import Limits
 from relu_cert.data import read_csv
 from relu_cert.data.dataset import Dataset
@@ -58,6 +58,7 @@ def read_data(options: argparse.Namespace, example: examples.Example | None) -> 
         conv=getattr(options, "conv", None) or (example.conv if example else None),
         bags=getattr(options, "bags", None),
         pool=getattr(options, "pool", None),
+        slope=slope_of(getattr(options, "slope", None), "--slope"),
     )
 
 

@@ -6,10 +6,11 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from relu_cert.asked import positive
+from relu_cert.asked import positive, slope_of
 from relu_cert.cli.emit import decide, require_ending, told
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
 from relu_cert.errors import UsageError
+from relu_cert.exact import rational
 from relu_cert.network.approximate import Strategy
 from relu_cert.network.formats import read_network, write_network
 from relu_cert.network.penalty import convert, penalty
@@ -26,13 +27,15 @@ def run(options: argparse.Namespace) -> int:
         {"the data": input_path(options, example), "the network": options.network},
         {"--out": options.out, "--html": options.html},
     )
+    trained = None if options.network is None else read_network(options.network)
+    if trained is not None and (bent := trained.bent(slope_of(options.slope, "--slope"))) is not None:
+        options.slope = rational(bent)
     data = read_data(options, example)
     lam = positive(options.lam, "--lambda") if options.lam is not None else (example.lam if example else None)
     if lam is None:
         raise UsageError("say with --lambda what the regularisation is.")
     if options.out:
         data.require_single_rows("--out")
-    trained = None if options.network is None else read_network(options.network)
     if trained is None and (options.penalty != "paper" or options.output_bias != "refuse"):
         raise UsageError("--penalty and --output-bias are for a given network; say --network NET, too.")
     lam = convert(penalty(options.penalty), lam, data.n, batch=options.batch_size).lam

@@ -41,6 +41,7 @@ def dataset_from_arrays(
     conv: str | None = None,
     bags: Any = None,
     pool: str | None = None,
+    slope: Fraction | None = None,
 ) -> tuple[Dataset, bytes]:
     """The data set of a table Z (n x d) and targets y (n), and the bytes of its canonical CSV file.
 
@@ -51,12 +52,12 @@ def dataset_from_arrays(
     """
     if conv is not None:
         flat, rule = _images(Z, conv)
-        return _read(flat, y, bias, names, target, name, conv=rule, pool=pool)
+        return _read(flat, y, bias, names, target, name, conv=rule, pool=pool, slope=slope)
     if bags is None and _is_list_of_tables(Z):
         Z, y, bags = _long(Z, y)
     if bags is not None:
-        return _labelled(Z, y, bags, bias, names, target, name, pool)
-    return _read(Z, y, bias, names, target, name, pool=pool)
+        return _labelled(Z, y, bags, bias, names, target, name, pool, slope)
+    return _read(Z, y, bias, names, target, name, pool=pool, slope=slope)
 
 
 def _read(
@@ -68,6 +69,7 @@ def _read(
     name: str,
     conv: str | None = None,
     pool: str | None = None,
+    slope: Fraction | None = None,
 ) -> tuple[Dataset, bytes]:
     """The data set of a table, through its canonical CSV file."""
     rows, targets = exact_matrix(Z, "Z"), exact_vector(y, "y")
@@ -78,7 +80,7 @@ def _read(
     if not rows[0]:
         raise DataError("Z has no columns; give at least one feature.")
     raw = canonical_csv(rows, targets, _feature_names(Z, len(rows[0]), names), target)
-    return read_csv_bytes(raw, name, bias=bias, conv=conv, pool=pool), raw
+    return read_csv_bytes(raw, name, bias=bias, conv=conv, pool=pool, slope=slope), raw
 
 
 def _images(Z: Any, conv: str) -> tuple[Any, str]:
@@ -128,7 +130,15 @@ def _long(tables: Sequence[Any], y: Any) -> tuple[Matrix, Vector, list[int]]:
 
 
 def _labelled(
-    Z: Any, y: Any, bags: Any, bias: bool, names: Sequence[str] | None, target: str, name: str, pool: str | None
+    Z: Any,
+    y: Any,
+    bags: Any,
+    bias: bool,
+    names: Sequence[str] | None,
+    target: str,
+    name: str,
+    pool: str | None,
+    slope: Fraction | None,
 ) -> tuple[Dataset, bytes]:
     """The data set of rows with the labels of their bags; the first column of its file has these."""
     rows, targets, labels = exact_matrix(Z, "Z"), exact_vector(y, "y"), [str(x).strip() for x in bags]
@@ -145,7 +155,7 @@ def _labelled(
         [label, *map(rational, row), rational(t)] for label, row, t in zip(labels, rows, targets, strict=True)
     )
     raw = stream.getvalue().encode()
-    return read_csv_bytes(raw, name, bias=bias, bags="0", pool=pool), raw
+    return read_csv_bytes(raw, name, bias=bias, bags="0", pool=pool, slope=slope), raw
 
 
 def canonical_csv(Z: Matrix, y: Vector, names: Sequence[str], target: str) -> bytes:

@@ -19,6 +19,7 @@ class Source:
 
     `target` is the zero-based column of the file that became y. `header` says that the first record was names.
     `sha256` is the hash of the file's raw bytes (compressed bytes for a .gz file).
+    `slope`: s of the activation max(t, s t), empty for ReLU: then each row is there as z and as -z (relu_cert.bags).
     `conv`: the rule by which rows of the file were cut into windows (relu_cert.data.windows). `bags`: the column whose
     values name the bags that rows belong to. `pool`: whether outputs of the rows of a bag are averaged or added.
     """
@@ -34,12 +35,13 @@ class Source:
     conv: Annotated[str, OPTIONAL] = ""
     bags: Annotated[str, OPTIONAL] = ""
     pool: Annotated[str, OPTIONAL] = ""
+    slope: Annotated[str, OPTIONAL] = ""
 
 
 @dataclass(frozen=True)
 class Dataset:
     """Z (N x d) and y (n), exactly, with the names of the d features (a column of ones is called "bias"); data points
-    are bags of rows of Z, each a row of its own unless windows or bags were asked for."""
+    are bags of rows of Z, each a row of its own unless windows, bags or a slope were asked for."""
 
     Z: Matrix
     y: Vector
@@ -56,7 +58,8 @@ class Dataset:
     def require_single_rows(self, what: str) -> None:
         """UsageError where rows are in bags, which `what` does not know."""
         if self.bags is not EACH:
-            raise UsageError(f"{what} is not offered with --conv or --bags.")
+            which = "a slope" if self.source.slope else "--conv or --bags"
+            raise UsageError(f"{what} is not offered with {which}.")
 
     @property
     def d(self) -> int:

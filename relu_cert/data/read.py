@@ -10,14 +10,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.bags import EACH, Each
+from relu_cert.bags import EACH, Each, with_slope
 from relu_cert.data.dataset import Dataset, Numbers, Source
 from relu_cert.data.numbers import NumberError, parse_number
 from relu_cert.data.raw import decode, digest, read_bytes
 from relu_cert.data.table import Table, delimiter_character, read_table
 from relu_cert.data.windows import bags_of, numbered, read_pool, read_windows
 from relu_cert.errors import DataError, UsageError
-from relu_cert.exact import Vector
+from relu_cert.exact import Vector, rational
 from relu_cert.messages import file_name, shown
 
 Label = tuple[str, int]  # the text in the column of bags, and its line
@@ -36,6 +36,7 @@ def read_csv(
     conv: str | None = None,
     bags: str | int | None = None,
     pool: str | None = None,
+    slope: Fraction | None = None,
 ) -> Dataset:
     """The data set of a CSV file, plain or gzip. DataError names file, row, column and what was found there.
 
@@ -47,6 +48,7 @@ def read_csv(
     `conv`       a rule: each row is a signal or an image, and its windows are the rows of Z (relu_cert.data.windows).
     `bags`       a column: rows with the same text there are one data point; it is no feature.
     `pool`       "mean" (by default) or "sum" of the outputs of the rows of a data point.
+    `slope`      s of the activation max(t, s t): each row z of Z is there as z, and with the weight -s as -z.
     """
     return read_csv_bytes(
         read_bytes(path),
@@ -58,6 +60,7 @@ def read_csv(
         conv=conv,
         bags=bags,
         pool=pool,
+        slope=slope,
     )
 
 
@@ -72,6 +75,7 @@ def read_csv_bytes(
     conv: str | None = None,
     bags: str | int | None = None,
     pool: str | None = None,
+    slope: Fraction | None = None,
 ) -> Dataset:
     """The same for the bytes of a file; the name is for messages and for `Source.path`."""
     if numbers not in ("decimal", "binary64"):
@@ -103,6 +107,8 @@ def read_csv_bytes(
             Z, P = bags_of(rows, bag, values, bias, pooling)
         elif bias:
             Z = tuple((*z, Fraction(1)) for z in Z)
+        if slope:
+            Z, P = with_slope(Z, P, require_slope(slope))
         if not Z:
             raise DataError(
                 f"{file_name(name)}: all rows that a neuron sees are zero; nothing can be learnt from them."
@@ -120,9 +126,18 @@ def read_csv_bytes(
         header=table.names is not None,
         conv="" if windows is None else windows.text,
         bags="" if label is None else _said(table, label),
-        pool="" if P is EACH else pooling,
+        pool="" if windows is None and label is None else pooling,
+        slope=rational(slope) if slope else "",
     )
     return Dataset(Z, y, names + ("bias",) * bias, _column_name(table, chosen), source, P)
+
+
+def require_slope(slope: Fraction) -> Fraction:
+    """The slope of an activation max(t, s t), s < 1."""
+    if slope < 1:
+        return slope
+    what = "is no activation, and the network linear" if slope == 1 else "bends the other way, min(t, s t)"
+    raise UsageError(f"--slope takes a number below 1, as 1/100 for a leaky ReLU or -1 for |t|; {slope} {what}.")
 
 
 def _bag_column(table: Table, bags: str | int, target: int, name: str) -> int:

@@ -28,7 +28,7 @@ def fold(
 ) -> TrainedNetwork:
     """The same function on data of d features, without b1; `ones`: the last feature is the constant 1, on which b2 is a
     neuron unless it is free."""
-    folded = replace(_fold_first(network, d, ones), free=free)
+    folded = replace(_fold_first(network, d, ones), free=free, slope=None)
     if any(network.skip) and "skip" not in free:
         raise UsageError("the network has a skip connection, which the program knows as a free term; say --free skip.")
     if "skip" in free:

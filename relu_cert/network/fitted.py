@@ -36,7 +36,7 @@ class FittedNetwork:
 
     With `bias`, x has a 1 appended. `features` is the number of inputs without it. What is not penalised (`free`) adds
     the constant b2 and skip.x. With a `pool` ("mean" or "sum") data points are the windows of signals or images, by the
-    rule `conv`, or sets of rows, and the outputs at these are pooled.
+    rule `conv`, or sets of rows, and the outputs at these are pooled. `slope`: (t)_+ is max(t, slope t).
     """
 
     neurons: tuple[ExactNeuron, ...]
@@ -48,9 +48,11 @@ class FittedNetwork:
     skip: Vector = ()
     conv: Windows | None = None
     pool: str = ""
+    slope: Fraction = _ZERO
 
     def __repr__(self) -> str:
         kind = "ReLU" if self.gates is None else "gated ReLU"
+        kind = f"leaky ReLU (slope {self.slope})" if self.slope else kind
         kind = f"convolutional {kind}" if self.conv is not None else kind
         inputs = f"{self.features} features{' and a bias' * self.bias}"
         return f"<FittedNetwork: {kind}, width {self.width}, {inputs}>"
@@ -74,7 +76,8 @@ class FittedNetwork:
         """The balanced ReLU network, every weight a rational; its inputs include the bias column."""
         if self.gates is not None:
             raise UsageError("a gated network is not a ReLU network: it has gates; use neurons and gates.")
-        return network_of(self.neurons, self._inputs, self.free, self.b2, self.skip)
+        found = network_of(self.neurons, self._inputs, self.free, self.b2, self.skip)
+        return replace(found, slope=self.slope or None)
 
     def predict(self, X: Any) -> Floats:
         """f(x) for every row of X, in floats; gates are decided by the numbers as they are given ("0.1" is 1/10). For
@@ -97,7 +100,7 @@ class FittedNetwork:
         heights: Floats = inputs @ slopes.T
         if self.gates is None:
             signs = np.array([float(neuron.sign) for neuron in self.neurons])
-            return np.asarray(start + np.maximum(heights, 0.0) @ signs, dtype=np.float64)
+            return np.asarray(start + np.maximum(heights, float(self.slope) * heights) @ signs, dtype=np.float64)
 
         def exact(k: int) -> Vector:
             (row,) = exact_matrix(np.asarray(X, dtype=object)[k : k + 1], "X")
@@ -142,7 +145,8 @@ class FittedNetwork:
     def _value(self, x: Vector) -> Fraction:
         if self.gates is None:
             start = self.b2 + (dot(self.skip, x) if self.skip else _ZERO)
-            return sum((n.sign * max(_ZERO, dot(n.w, x)) for n in self.neurons), start)
+            heights = [dot(n.w, x) for n in self.neurons]
+            return sum((n.sign * max(h, self.slope * h) for n, h in zip(self.neurons, heights, strict=True)), start)
         pairs = zip(self.neurons, self.gates, strict=True)
         return sum((dot(n.w, x) for n, g in pairs if dot(g, x) >= 0), _ZERO)
 
@@ -158,7 +162,9 @@ def fitted_network(facts: Facts, source: Source) -> FittedNetwork:
     b2, skip = free_parts(problem, facts.primal.free)
     conv = read_windows(source.conv) if source.conv else None
     features, free = len(known.Z[0]) - bias, (problem.free, b2, skip)
-    return FittedNetwork(facts.primal.neurons, gates, features, bias, *free, conv, source.pool)
+    return FittedNetwork(
+        facts.primal.neurons, gates, features, bias, *free, conv, source.pool, Fraction(source.slope or 0)
+    )
 
 
 def _gates(facts: Facts) -> Matrix:

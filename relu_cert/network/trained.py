@@ -1,6 +1,6 @@
 """A two-layer ReLU network that somebody trained, with every weight an exact rational.
 
-    f(x) = sum_i w2_i (W1_i.x + b1_i)_+ + b2 + s.x
+    f(x) = sum_i w2_i phi(W1_i.x + b1_i) + b2 + s.x,     phi(t) = max(t, slope t)
 
 Floats are taken as what they are: dyadic rationals.
 """
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.bags import Each
+from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.free.terms import Free, free_constant
 from relu_cert.rationals import products
@@ -42,7 +43,8 @@ class TrainedNetwork:
     so is whether its last input was `appended` to them: ones, for the biases, and none of the file's own inputs.
     `roots`: b2 is decayed, on rows of zeros that the data have more (relu_cert.free.decay).
     `before`: the layers of a deeper network whose outputs are the data of this one. `kernel`: the shape of its filters,
-    channels first, where it is a convolution whose outputs are pooled."""
+    channels first, where it is a convolution whose outputs are pooled. `slope`: None where its file names no
+    activation; a network on the data has none, for its rows are there as z and -z (relu_cert.bags)."""
 
     W1: Matrix
     w2: Vector
@@ -55,6 +57,7 @@ class TrainedNetwork:
     roots: Vector = ()
     before: tuple[Layer, ...] = field(default=(), compare=False)
     kernel: tuple[int, ...] = ()
+    slope: Fraction | None = None
 
     def __post_init__(self) -> None:
         if not self.W1 or not self.W1[0] or any(len(row) != len(self.W1[0]) for row in self.W1):
@@ -68,8 +71,16 @@ class TrainedNetwork:
         """What the layers before this network make of the rows of X, in floats."""
         found = np.asarray(X, dtype=np.float64)
         for W, b in self.before:
-            found = np.maximum(found @ np.asarray(W, dtype=np.float64).T + (0.0 if b is None else b), 0.0)
+            found = found @ np.asarray(W, dtype=np.float64).T + (0.0 if b is None else b)
+            found = np.maximum(found, float(self.slope or 0) * found)
         return found
+
+    def bent(self, asked: Fraction | None) -> Fraction | None:
+        """The slope, known or asked for; UsageError where these are two."""
+        if asked is None or self.slope in (None, asked):
+            return self.slope if asked is None else asked
+        own, other = map(slope_text, (self.slope, asked))
+        raise UsageError(f"the network's own slope is {own}, and --slope {other} is asked for; leave it out.")
 
     @property
     def m(self) -> int:
@@ -84,9 +95,9 @@ class TrainedNetwork:
     def __call__(self, Z: Sequence[Sequence[Fraction]]) -> Vector:
         """f(z) for every row z of Z, exactly."""
         b1 = self.b1 or (_ZERO,) * self.m
-        rest = self.without_neurons(Z)
+        rest, slope = self.without_neurons(Z), self.slope or _ZERO
         return tuple(
-            c + sum((v * (a + b) for a, b, v in zip(row, b1, self.w2, strict=True) if a + b > 0), _ZERO)
+            c + sum((v * max(a + b, slope * (a + b)) for a, b, v in zip(row, b1, self.w2, strict=True)), _ZERO)
             for c, row in zip(rest, products(Z, self.W1), strict=True)
         )
 
@@ -111,6 +122,12 @@ class TrainedNetwork:
     def bias_neuron(self) -> bool:
         """Whether the output bias is a neuron on the column of ones."""
         return bool(self.b2) and not free_constant(self.free)
+
+
+def slope_text(x: Fraction | None) -> str:
+    """A slope in words: a double such as that of 0.01 is said to be one."""
+    short = f"{float(x or 0):.12g}"
+    return str(x or 0) if len(str(x)) < 20 else f"{short} (the binary number {float(x or 0)!r} exactly)"
 
 
 def alive(network: TrainedNetwork) -> list[int]:

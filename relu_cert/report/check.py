@@ -115,7 +115,7 @@ class CheckReport(Report):
 
     def _bags(self) -> dict[str, Any]:
         """How rows were made, and how many different ones there are, where data points are bags of rows."""
-        given = {name: text for name in ("conv", "bags", "pool") if (text := getattr(self.source, name))}
+        given = {name: text for name in ("conv", "bags", "pool", "slope") if (text := getattr(self.source, name))}
         return given | ({"rows": len(self.data.Z)} if given and self.data is not None else {})
 
     def to_text(self) -> str:
@@ -152,7 +152,8 @@ class CheckReport(Report):
         size = f"n = {count(problem.points, 'point')}, d = {count(self.features, noun)}{bias}"
         name = "standard input" if self.source.path == STANDARD_INPUT else self.name
         lines = [f"{name}: {(self.data and described(self.data)) or size}"]
-        model = f"two layers, {'gated ' * (problem.kind == 'gated')}ReLU"
+        kind = f"leaky ReLU max(t, {self.source.slope} t)" if self.source.slope else "ReLU"
+        model = f"two layers, {'gated ' * (problem.kind == 'gated')}{kind}"
         if listed:
             over = f"all {count(len(listed), 'activation pattern')}"
         elif problem.unlisted:
@@ -250,8 +251,9 @@ class CheckReport(Report):
         everywhere = self.facts.problem.unlisted or self.facts.problem.listed
         only = "" if everywhere else ", over these patterns only"
         sums = {"mean": "the mean of ", "sum": "the sum of "}.get(self.source.pool, "")
+        bent = f"phi({{}}), phi(t) = max(t, {self.source.slope} t)" if self.source.slope else "({})_+"
         seen = "filter . window" if self.source.conv else f"direction . {'row' if self.source.bags else 'x'}"
-        lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * {sums}({seen})_+"]
+        lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * {sums}{bent.format(seen)}"]
         lines += self._neurons(neurons, SHOWN_NEURONS)
         b2, skip = free_parts(self.facts.problem, self.facts.primal.free)
         if free_constant(self.facts.problem.free):

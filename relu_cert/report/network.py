@@ -21,7 +21,7 @@ from relu_cert.network.examine import Comparison, Distance, Examination, distanc
 from relu_cert.network.objective import HALF, Interval, network_of, residual
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.record import network_certificate
-from relu_cert.network.trained import TrainedNetwork, alive
+from relu_cert.network.trained import TrainedNetwork, alive, slope_text
 from relu_cert.prove.facts import Facts, Value
 from relu_cert.report.headline import of_network
 from relu_cert.report.shown import Report, picked, plain
@@ -181,6 +181,8 @@ class NetworkReport(Report):
         if before := len(self.trained.before):
             fixed = "its first layer is fixed" if before == 1 else f"its first {before} layers are fixed"
             yield f"layers       {fixed}: what is made of the data there is the data here, and more is not said of that"
+        if slope := self.trained.slope:
+            yield f"activation   max(t, s t) with the slope s = {slope_text(slope)}"
         yield f"penalty      {self.conversion.text}"
         if text := self.conversion.bias_text(self.trained):
             yield f"biases       {text}"

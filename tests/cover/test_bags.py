@@ -92,7 +92,8 @@ def test_products_with_P(seed: int) -> None:
     assert np.allclose(bags.spread_floats(np.array(y, dtype=float)), np.array(t, dtype=float))
     assert np.isclose(bags.widest**2, float(max(norm_squared(p) for p in zip(*P, strict=True))))
     a = {0: Fraction(1, 2), bags.N - 1: Fraction(-3)}
-    assert bags.moved_squared(a) == norm_squared(bags.pooled([a.get(k, Fraction(0)) for k in range(bags.N)]))
+    sizes = [abs(a.get(k, Fraction(0))) for k in range(bags.N)]
+    assert bags.moved_squared(a) == norm_squared(bags.pooled(sizes))
     size = sum(
         (sum(p, Fraction(0)) * sum((x * norm_squared(z) for x, z in zip(p, Z, strict=True)), Fraction(0)) for p in P),
         Fraction(0),

@@ -185,7 +185,8 @@ def test_what_the_matrix_does_to_vectors(seed: int) -> None:
     P, x = matrix_of(problem), vec(*(draw.randint(-5, 5) for _ in range(problem.N)))
     assert problem.pooled(x) == tuple(dot(row, x) for row in P)
     assert problem.spread(x) == tuple(dot(column, x) for column in zip(*P, strict=True))
-    assert problem.reach(dict(enumerate(x))) == dot(problem.pooled(x), problem.pooled(x))
+    sizes = problem.pooled([abs(a) for a in x])
+    assert problem.reach(dict(enumerate(x))) == dot(sizes, sizes)
     assert problem.output(x[:2]) == problem.pooled([max(dot(z, x[:2]), F(0)) for z in problem.seen])
 
 

@@ -21,10 +21,11 @@ from verify.errors import BadData, Rejected, Usage
 from verify.facts import NETWORK, SOLUTION, Facts
 from verify.network.check import Network
 from verify.problem.data import number
+from verify.problem.input import Input
 from verify.text import Limits, Matrix, Vector, describe, parsed, within_limits
 
 PLACE = "certificate.facts.network"
-NAMES = ("W1", "b1", "w2", "b2", "skip")
+NAMES = ("W1", "b1", "w2", "b2", "skip", "slope")
 STATED = {"format": "relu_cert network", "version": "1"}
 FLOATS = {"f2": (5, 10), "f4": (8, 23), "f8": (11, 52)}  # bits of the exponent and of the fraction
 # What numpy writes before the numbers: the text of a dictionary.
@@ -48,17 +49,20 @@ class Array:
     entries: Vector
 
 
-def compare_given(facts: Facts, raw: bytes, limits: Limits, bias: bool) -> None:
+def compare_given(facts: Facts, raw: bytes, limits: Limits, input_: Input) -> None:
     """Reject unless the file of the network, or of the coefficients, is the one that the certificate speaks of."""
     if (given := facts.get(SOLUTION)) is None:
-        return compare_file(facts.get(NETWORK), raw, limits, bias)
+        return compare_file(facts.get(NETWORK), raw, limits, input_.bias, input_.slope)
     from verify.network.solution import compare_coefficients
 
     return compare_coefficients(given, raw)
 
 
-def compare_file(network: Network | None, raw: bytes, limits: Limits, bias: bool) -> None:
-    """Reject unless the file has the hash that the certificate states, and exactly the weights that it speaks of."""
+def compare_file(
+    network: Network | None, raw: bytes, limits: Limits, bias: bool, slope: Fraction = Fraction(0)
+) -> None:
+    """Reject unless the file has the hash that the certificate states, and exactly the weights that it speaks of, and
+    the slope if it names one: a file that names none does not tell its activation."""
     if network is None:
         raise Usage("--network", "a certificate with the fact network", "none")
     if (digest := sha256(raw).hexdigest()) != network.sha256:
@@ -68,10 +72,13 @@ def compare_file(network: Network | None, raw: bytes, limits: Limits, bias: bool
     most = 8 * ((len(weights.W1) + 1) * len(weights.W1[0]) + len(weights.w2) + 1)
     try:
         arrays = read_npz(raw, most) if raw[:2] == b"PK" else read_json(raw, limits)
+        stated = arrays.pop("slope", Array((), (slope,)))
         found_weights = folded(arrays, width := len(weights.W1[0]), bias)
     except DAMAGED as error:
         expected = "W1, w2 and perhaps b1, b2 as JSON or a numpy archive"
         raise Rejected("network file", expected, describe(str(error))) from None
+    if stated.entries != (slope,):
+        raise Rejected("certificate.input.slope", f"{describe(str(stated.entries[:1]))} of the file given", str(slope))
     if found_weights != (weights.W1, weights.w2, weights.b2, weights.skip or (Fraction(0),) * width):
         raise Rejected(PLACE, "the weights of the file given", "others")
 

@@ -65,9 +65,10 @@ def read_weights(problem: Problem, fields: Fields) -> Weights:
         if v and any(row):
             neurons.append(neuron_of(problem, i, 1 if v > 0 else -1, tuple(abs(v) * x for x in row)))
     if b2 and not constant:
-        if any(z[-1] != 1 for z in problem.seen):
+        if any(abs(z[-1]) != 1 for z in problem.seen):
             raise fields["b2"].reject("0, because the last column of Z is not the column of ones")
-        fields["b2"].require(adds_to_ones(problem), "0, because outputs are not means of rows")
+        constant_neuron = problem.output((Fraction(0),) * (problem.d - 1) + (Fraction(1),))
+        fields["b2"].require(set(constant_neuron) == {1}, "0, because outputs are not means of rows")
         neurons.append(neuron_of(problem, len(W1), 1 if b2 > 0 else -1, (Fraction(0),) * (problem.d - 1) + (abs(b2),)))
     linear = transposed(inputs, skip[: len(inputs)]) if skip and inputs else (Fraction(0),) * problem.n
     ones = problem.outputs[0] if constant else (Fraction(0),) * problem.n

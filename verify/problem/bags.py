@@ -24,10 +24,13 @@ def with_bags(problem: Problem, fields: Fields) -> Problem:
 
 
 def read_bag(node: Node, rows: int) -> Bag:
-    """scale > 0, rows in ascending order, and for each how many times it is there."""
+    """scale > 0, rows in ascending order, and for each how often it is there; with a slope in a vector, of any sign."""
     fields = node.record("scale", "rows", "times")
     scale, found = fields["scale"].number(), fields["rows"].ascending(rows)
     fields["scale"].require(scale > 0, "a scale > 0")
-    times = tuple(entry.index(MOST_TIMES) for entry in fields["times"].array(len(found)))
-    fields["times"].require(all(times), "integers > 0")
+    if signed := isinstance(fields["times"].value, str):
+        times = tuple(fields["times"].integers(len(found)))
+    else:
+        times = tuple(entry.index(MOST_TIMES) for entry in fields["times"].array(len(found)))
+    fields["times"].require(all(times), "integers other than 0" if signed else "integers > 0")
     return Bag(scale, found, times)

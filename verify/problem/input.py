@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from verify.problem.problem import Problem
@@ -21,7 +22,7 @@ class Input:
 
     Several outputs: the columns of `targets`; or one column of classes, with their `labels`. `center`: less means.
     `pool` is empty where rows are data points; else the rows of a bag are the windows of one record, or the records
-    with the same text in the column `bags`.
+    with the same text in the column `bags`. `slope`: s of the activation max(t, s t).
     """
 
     sha256: str
@@ -37,6 +38,7 @@ class Input:
     pool: str = ""
     windows: Windows | None = None
     bags: str = ""
+    slope: Fraction = Fraction(0)
 
 
 def read_input(node: Node, problem: Problem) -> Input:
@@ -44,7 +46,7 @@ def read_input(node: Node, problem: Problem) -> Input:
     kind = "json" if problem.model == "cgl" else "csv"
     several = ("targets", "center") if problem.targets > 1 else ("target",)
     csv_keys = ("numbers", "bias", *several, "delimiter", "header") if kind == "csv" else ()
-    some = (*("labels",) * (problem.targets > 1), *("conv", "bags", "pool") * bool(problem.bags))
+    some = (*("labels",) * (problem.targets > 1), *("conv", "bags", "pool", "slope") * bool(problem.bags))
     fields = node.record("sha256", "kind", *csv_keys, optional=some)
     digest = fields["sha256"].text()
     fields["sha256"].require(re.fullmatch(r"[0-9a-f]{64}", digest), "64 lower-case hexadecimal digits")
@@ -52,7 +54,8 @@ def read_input(node: Node, problem: Problem) -> Input:
     if kind == "json":
         return Input(digest, kind)
     bias = fields["bias"].flag()
-    fields["bias"].require(not bias or all(row[-1] == 1 for row in problem.seen), "a last column of ones in Z")
+    ones = {1, -1} if "slope" in fields else {1}
+    fields["bias"].require(not bias or all(row[-1] in ones for row in problem.seen), "a last column of ones in Z")
     delimiter = fields["delimiter"].text()
     if len(delimiter) != 1 or delimiter in '\r\n\0"+-./' or delimiter.isalnum():
         raise fields["delimiter"].reject("one character that is no quote, no line end and no part of a number")

@@ -2,7 +2,7 @@
 
 Variants: delta/2 sum_b |w_b|^2 more; the logistic loss in the place of the squares; networks over some patterns only;
 networks with free terms, whose coefficients or weights are not in the penalty; networks whose outputs are sums over
-bags of rows, X_b = P D Z.
+bags of rows, X_b = P D Z; a leaky ReLU is one of them (FORMAT.md, "Slopes").
 """
 
 from __future__ import annotations
@@ -125,20 +125,23 @@ class Problem:
         return found
 
     def reach(self, a: Mapping[int, Fraction]) -> Fraction:
-        """|P a|^2: sum_k a_k t_k moves by at most |P a| times what theta moves by."""
+        """| |P| |a| |^2 >= |P a|^2, also of a part of a: sum_k a_k t_k moves by at most |P a| where theta does by 1."""
         moved: dict[int, Fraction] = {}
         for k, a_k in a.items():
             for i, p in self.columns[k]:
-                moved[i] = moved.get(i, Fraction(0)) + p * a_k
+                moved[i] = moved.get(i, Fraction(0)) + abs(p * a_k)
         return square(tuple(moved.values()))
 
     @cached_property
     def zeta_squared(self) -> Fraction:
-        """At least |P D Z|^2 for all 0 <= D <= 1: sum_i (sum_k P_ik)(sum_k P_ik |z_k|^2); without bags |Z|_F^2."""
+        """At least |P D Z|^2 for all 0 <= D <= 1: sum_i (sum_k |P_ik|)(sum_k |P_ik| |z_k|^2); without bags |Z|_F^2."""
         if not self.bags:
             return frobenius(self.seen)
-        sizes = [square(z) for z in self.seen]
-        return dot(self.pooled([Fraction(1)] * self.N), self.pooled(sizes))
+        sizes, total = [square(z) for z in self.seen], Fraction(0)
+        for bag in self.bags:
+            times = [abs(m) for m in bag.times]
+            total += bag.scale**2 * sum(times) * sum(m * sizes[k] for k, m in zip(bag.rows, times, strict=True))
+        return total
 
     def length_squared(self, w: Vector) -> Fraction:
         """|w|^2, without the biases where they are free."""

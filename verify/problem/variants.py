@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from verify.problem.input import Input
 from verify.problem.problem import OBJECTIVE, Bag, Problem, dot, square
 from verify.text import Fields, Node, Vector, show
 
@@ -101,15 +102,17 @@ def check_point(problem: Problem, theta: Vector, node: Node) -> None:
     check_chances(problem, theta, node)
 
 
-def under(problem: Problem) -> str:
+def under(problem: Problem, input_: Input) -> str:
     """What a claim's truth needs besides the data and lambda."""
     parts = ["gated networks"] if problem.model == "gated" else []
     if problem.targets > 1:
         parts.append(f"networks with {problem.targets} outputs")
     if problem.patterns is not None:
         parts.append(f"over the {len(problem.patterns)} listed pattern{'s' * (len(problem.patterns) > 1)} only")
-    if problem.bags:
-        parts.append(f"for outputs that are sums over {problem.n} bags of rows")
+    if input_.slope:
+        parts.append(f"with the activation max(t, {show(input_.slope)} t)")
+    if problem.bags and (input_.pool or not input_.slope):
+        parts.append(f"for outputs that are sums over {problem.points} bags of rows")
     if problem.roots:
         parts.append(f"with an output bias b that costs {show(square(problem.roots))}/2 b^2")
     elif problem.free:

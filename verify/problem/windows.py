@@ -1,4 +1,5 @@
-"""How bags were made from the raw file: the windows of signals and images, or records with one text in a column."""
+"""How bags were made from the raw file: the windows of signals and images, or records with one text in a column; and
+for a slope s each row z and -z, since max(t, s t) = (t)_+ - s (-t)_+."""
 
 from __future__ import annotations
 
@@ -81,37 +82,66 @@ def read_windows(node: Node) -> Windows:
 
 def read_pool(node: Node, fields: Fields, problem: Problem, bias: bool) -> dict[str, Any]:
     """`pool` and `conv`, or `bags`; rejected unless the scales are those of means or sums, and rows are windows."""
-    if ("conv" in fields) == ("bags" in fields) or "pool" not in fields:
+    slope, single = read_slope(problem, fields), "slope" in fields and not {"conv", "bags", "pool"} & fields.keys()
+    if not single and (("conv" in fields) == ("bags" in fields) or "pool" not in fields):
         raise node.reject("how bags were made: conv or bags, and pool")
-    pool = fields["pool"].text("mean", "sum")
+    pool = "" if single else fields["pool"].text("mean", "sum")
+    most = []
     for i, bag in enumerate(problem.bags):
-        count, rows = bag.scale.denominator, sum(bag.times)  # zero rows are counted, and not there; a bias leaves none
-        mean = bag.scale.numerator == 1 and (count == rows if bias else count >= rows)
-        if not mean if pool == "mean" else count != bag.scale.numerator or (bias and not rows):
-            raise fields["pool"].reject(f"the {pool} over bag {i}", f"{bag.scale} times the sum of {rows} rows")
+        scale, (rows, rest) = bag.scale * slope.denominator, divmod(sum(bag.times), slope.denominator - slope.numerator)
+        count = scale.denominator  # zero rows are counted, and not there; a bias leaves none
+        mean = scale.numerator == 1 and (count == rows if bias else count >= rows)
+        if rest or (not mean if pool == "mean" else scale != 1 or (bias and not rows)) or (single and rows > 1):
+            found = f"{bag.scale} times the sum of {sum(bag.times)} rows"
+            raise fields["slope" if single else "pool"].reject(f"the {pool or 'record'} over bag {i}", found)
+        most.append((rows, count))
+    if single:
+        return {"slope": slope}
     if "bags" in fields:
         fields["bags"].require(name := fields["bags"].text(), "a column")
-        return {"pool": pool, "bags": name}
+        return {"pool": pool, "bags": name, "slope": slope}
     windows = read_windows(fields["conv"])
     size = windows.size + bias
     fields["conv"].require(size == problem.d, f"windows of {problem.d} numbers, with the bias", str(size))
     if windows.shape:
         count = len(windows.places(windows.shape))
-        for i, bag in enumerate(problem.bags):
-            if sum(bag.times) > count or (pool == "mean" and bag.scale.denominator != count):
-                raise fields["conv"].reject(f"{count} windows in bag {i}", f"{sum(bag.times)}, the scale {bag.scale}")
-    return {"pool": pool, "windows": windows}
+        for i, (rows, divisor) in enumerate(most):
+            if rows > count or (pool == "mean" and divisor != count):
+                raise fields["conv"].reject(f"{count} windows in bag {i}", f"{rows}, the scale {problem.bags[i].scale}")
+    return {"pool": pool, "windows": windows, "slope": slope}
 
 
-def gathered(parts: Iterable[Sequence[Vector]], pool: str) -> tuple[Matrix, tuple[Bag, ...]]:
-    """The distinct rows of all bags that are not zero, in the order in which they appear, and the bags."""
+def read_slope(problem: Problem, fields: Fields) -> Fraction:
+    """s < 1 of max(t, s t), where it is stated, and 0 else."""
+    if "slope" not in fields:
+        if any(m < 0 for bag in problem.bags for m in bag.times):
+            raise Rejected("certificate.input", "a slope, because rows are counted with signs", "none")
+        return Fraction(0)
+    slope = fields["slope"].number()
+    fields["slope"].require(slope and slope < 1, "a number < 1 other than 0")
+    fields["slope"].require("skip" not in problem.free, "no skip connection, whose columns are those of the data")
+    return slope
+
+
+def gathered(parts: Iterable[Sequence[Vector]], pool: str, slope: Fraction) -> tuple[Matrix, tuple[Bag, ...]]:
+    """The distinct rows of all bags that are not zero, in the order in which they appear, and the bags; with a slope
+    p/q each row z counts q times, and -z, which appears after it, -p times. What counts nowhere is left out."""
     names: dict[Vector, int] = {}
-    bags = []
+    counted = []
     for rows in parts:
-        times = Counter(names.setdefault(z, len(names)) for z in rows if any(z))
-        scale = Fraction(1, len(rows) if pool == "mean" else 1)
-        bags.append(Bag(scale, tuple(sorted(times)), tuple(times[k] for k in sorted(times))))
-    return tuple(names), tuple(bags)
+        times: Counter[int] = Counter()
+        for z in filter(any, rows):
+            times[names.setdefault(z, len(names))] += slope.denominator
+            if slope:
+                times[names.setdefault(tuple(-x for x in z), len(names))] -= slope.numerator
+        counted.append((Fraction(1, slope.denominator * (len(rows) if pool == "mean" else 1)), times))
+    there = sorted({k for _, times in counted for k, m in times.items() if m})
+    places, found = {k: i for i, k in enumerate(there)}, list(names)
+    bags = []
+    for scale, times in counted:
+        own = sorted(k for k, m in times.items() if m)
+        bags.append(Bag(scale, tuple(places[k] for k in own), tuple(times[k] for k in own)))
+    return tuple(found[k] for k in there), tuple(bags)
 
 
 def read_bags(raw: bytes, input_: Input, limits: Limits, problem: Problem) -> tuple[Matrix, Vector, bool]:
@@ -123,7 +153,12 @@ def read_bags(raw: bytes, input_: Input, limits: Limits, problem: Problem) -> tu
         Z, targets = read_parts(rows, replace(input_, bias=False), 1 + header)
         entries, one = input_.windows.entries(len(Z[0])), (Fraction(1),) * input_.bias
         padded = ((*record, Fraction(0)) for record in Z)
-        found, bags = gathered(([(*(z[i] for i in window), *one) for window in entries] for z in padded), input_.pool)
+        found, bags = gathered(
+            ([(*(z[i] for i in window), *one) for window in entries] for z in padded), input_.pool, input_.slope
+        )
+    elif not input_.pool:
+        Z, targets = read_parts(rows, input_, 1 + header)
+        found, bags = gathered(([z] for z in Z), "", input_.slope)
     else:
         apart = bag_column(names or rows[0], input_.bags)
         texts = [row.pop(apart) for row in rows]
@@ -140,7 +175,7 @@ def read_bags(raw: bytes, input_: Input, limits: Limits, problem: Problem) -> tu
                 both = " and ".join(" ".join(map(show, values)) for values in (firsts[name], target))
                 raise Rejected("data", f"one target in the bag {describe(name)}", both)
         targets = tuple(firsts.values())
-        found, bags = gathered(parts.values(), input_.pool)
+        found, bags = gathered(parts.values(), input_.pool, input_.slope)
     same_bags(bags, problem.bags)
     if several:
         from verify.problem.outputs import centered
@@ -169,7 +204,10 @@ def same_bags(read: Sequence[Bag], stated: Sequence[Bag]) -> None:
 
 def told(input_: dict[str, Any], n: int) -> str:
     """In words how the outputs came from the records."""
-    pool = input_["pool"]
+    leaky = f", of max(t, s t) with s = {input_['slope']}" if "slope" in input_ else ""
+    if "pool" not in input_:
+        return f"{n} records{leaky}"
+    pool = input_["pool"] + leaky
     if "bags" in input_:
         return f"{n} bags, records with the same text in column {input_['bags']}, {pool}"
     w = read_windows(Node(input_["conv"], None, "conv"))

@@ -19,13 +19,21 @@ Floats = NDArray[np.float64]
 
 
 class Weights(NamedTuple):
-    """The nearest doubles to a network's weights: W1 (m x d), b1 (m), w2 (m), b2 and a skip connection (d)."""
+    """The nearest doubles to a network's weights: W1 (m x d), b1 (m), w2 (m), b2 and a skip connection (d), and to the
+    slope of its activation."""
 
     W1: Floats
     b1: Floats | None
     w2: Floats
     b2: float
     skip: Floats | None = None
+    slope: float = 0.0
+
+    def require_relu(self, what: str) -> Weights:
+        """The weights themselves; UsageError where the file could not say their activation."""
+        if self.slope:
+            raise UsageError(f"{what} does not name the slope of an activation; write the network as .json or .npz.")
+        return self
 
 
 def optional(module: str, extra: str, what: str) -> Any:
@@ -37,9 +45,16 @@ def optional(module: str, extra: str, what: str) -> Any:
 
 
 def assemble(
-    name: str, origin: Origin, W1: Array, w2: Array, b1: Array | None, b2: Array | None, skip: Array | None = None
+    name: str,
+    origin: Origin,
+    W1: Array,
+    w2: Array,
+    b1: Array | None,
+    b2: Array | None,
+    skip: Array | None = None,
+    slope: Array | None = None,
 ) -> TrainedNetwork:
-    """The network of arrays W1 (m x d), w2 (m, or 1 x m), b1 (m), b2 (one number) and skip (d), exactly."""
+    """The network of arrays W1 (m x d), w2 (m, or 1 x m), b1 (m), b2 (one number), skip (d) and slope, exactly."""
     if W1.ndim != 2 or 0 in W1.shape:
         raise DataError(f"{name}: W1 has shape {W1.shape}; expected neurons x inputs.")
     m, d = W1.shape
@@ -57,6 +72,8 @@ def assemble(
         raise DataError(f"{name}: b2 has shape {b2.shape}; expected one number, for one output.")
     if skip is not None and skip.size != d:
         raise DataError(f"{name}: skip has shape {skip.shape}; expected one entry for each of the {d} columns of W1.")
+    if slope is not None and slope.size != 1:
+        raise DataError(f"{name}: slope has shape {slope.shape}; expected one number.")
     return TrainedNetwork(
         W1=tuple(exact(row, name, f"W1[{i}]") for i, row in enumerate(W1)),
         w2=exact(w2.reshape(-1), name, "w2"),
@@ -64,6 +81,7 @@ def assemble(
         b2=Fraction(0) if b2 is None else exact(b2.reshape(-1), name, "b2")[0],
         origin=origin,
         skip=() if skip is None else exact(skip.reshape(-1), name, "skip"),
+        slope=None if slope is None else exact(slope.reshape(-1), name, "slope")[0],
     )
 
 
@@ -95,13 +113,15 @@ def weights(network: TrainedNetwork, name: str) -> Weights:
         np.array(_doubles(network.w2, name)),
         _doubles((network.b2,), name)[0],
         np.array(_doubles(network.skip, name)) if any(network.skip) else None,
+        _doubles((network.slope or Fraction(0),), name)[0],
     )
 
 
 def rounded(network: TrainedNetwork, name: str = "the network") -> TrainedNetwork:
     """The network whose weights are the nearest doubles: what a file of floats holds."""
-    W1, b1, w2, b2, skip = weights(network, name)
-    return assemble(name, network.origin, W1, w2, b1, np.array(b2), skip)
+    W1, b1, w2, b2, skip, slope = weights(network, name)
+    bent = None if network.slope is None else np.array(slope)
+    return assemble(name, network.origin, W1, w2, b1, np.array(b2), skip, bent)
 
 
 def _doubles(entries: Sequence[Fraction], name: str) -> list[float]:

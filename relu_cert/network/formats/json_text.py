@@ -1,11 +1,11 @@
 """Networks as JSON, exactly.
 
     {"format": "relu_cert network", "version": 1, "W1": [[...], ...], "b1": [...], "w2": [...], "b2": 0,
-     "skip": [...]}
+     "skip": [...], "slope": 0}
 
-`b1`, `b2`, `skip` may be left out, and so may `format` and `version`. A number is a JSON integer; a JSON float, which
-is the nearest double (0.1 is 3602879701896397/36028797018963968, as for every other reader of JSON); or a string, which
-is exact: "1/10", "0.1".
+`b1`, `b2`, `skip` and `slope`, s of the activation max(t, s t), may be left out, and so may `format` and `version`. A
+number is a JSON integer; a JSON float, which is the nearest double (0.1 is 3602879701896397/36028797018963968, as for
+every other reader of JSON); or a string, which is exact: "1/10", "0.1".
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from relu_cert.network.formats.arrays import Array, assemble
 from relu_cert.network.trained import Origin, TrainedNetwork
 
 FORMAT, VERSION = "relu_cert network", 1
-_KEYS = ("format", "version", "W1", "b1", "w2", "b2", "skip")
+_KEYS = ("format", "version", "W1", "b1", "w2", "b2", "skip", "slope")
 
 
 def read(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
@@ -57,6 +57,8 @@ def write(network: TrainedNetwork, name: str) -> bytes:
         content["b2"] = _written((network.b2,))[0]
     if any(network.skip):
         content["skip"] = _written(network.skip)
+    if network.slope is not None:
+        content["slope"] = _written((network.slope,))[0]
     lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in content.items()]
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode("ascii")
 
@@ -85,7 +87,8 @@ def _network(top: object, name: str, origin: Origin) -> TrainedNetwork:
     b1 = _array(_vector("b1", top["b1"])) if top.get("b1") is not None else None
     b2 = _array(_vector("b2", top["b2"] if isinstance(top["b2"], list) else [top["b2"]])) if "b2" in top else None
     skip = _array(_vector("skip", top["skip"])) if top.get("skip") is not None else None
-    return assemble(name, origin, W1, w2, b1, b2, skip)
+    slope = _array([_number("slope", top["slope"])]) if top.get("slope") is not None else None
+    return assemble(name, origin, W1, w2, b1, b2, skip, slope)
 
 
 def _flat(value: object) -> object:

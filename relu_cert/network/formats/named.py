@@ -16,8 +16,8 @@ from relu_cert.network.formats.arrays import Array, Weights, assemble
 from relu_cert.network.trained import Origin, TrainedNetwork
 
 CHECKPOINT = ("model_state_dict", "state_dict", "model")
-PLAIN = ("W1", "b1", "w2", "b2", "skip")
-_SPELLING = "W1, w2 and perhaps b1, b2, skip, or the weight and bias of two linear layers"
+PLAIN = ("W1", "b1", "w2", "b2", "skip", "slope")
+_SPELLING = "W1, w2 and perhaps b1, b2, skip, slope, or the weight and bias of two linear layers"
 
 
 def from_named(name: str, origin: Origin, arrays: Mapping[str, Array]) -> TrainedNetwork:
@@ -33,9 +33,7 @@ def from_named(name: str, origin: Origin, arrays: Mapping[str, Array]) -> Traine
         for key in ("W1", "w2"):
             if key not in arrays:
                 raise DataError(f"{name}: the array {key} is missing; expected {_SPELLING}.")
-        return assemble(
-            name, origin, arrays["W1"], arrays["w2"], arrays.get("b1"), arrays.get("b2"), arrays.get("skip")
-        )
+        return assemble(name, origin, arrays["W1"], arrays["w2"], *map(arrays.get, ("b1", "b2", "skip", "slope")))
     arrays, kernel = _flat(arrays)
     before, (first, second) = _two_layers(name, arrays, origin.layer)
     W1, w2 = arrays[f"{first}weight"], arrays[f"{second}weight"]
@@ -56,7 +54,7 @@ def _flat(arrays: Mapping[str, Array]) -> tuple[Mapping[str, Array], tuple[int, 
 
 def to_named(weights: Weights) -> dict[str, Array]:
     """W1, w2, and b1, b2 where they say something."""
-    W1, b1, w2, b2, skip = weights
+    W1, b1, w2, b2, skip, slope = weights
     found: dict[str, Array] = {"W1": W1, "w2": w2}
     if b1 is not None:
         found["b1"] = b1
@@ -64,12 +62,14 @@ def to_named(weights: Weights) -> dict[str, Array]:
         found["b2"] = np.array(b2)
     if skip is not None:
         found["skip"] = skip
+    if slope:
+        found["slope"] = np.array(slope)
     return found
 
 
 def to_layers(weights: Weights) -> dict[str, Array]:
     """The state dict of Sequential(Linear(d, m), ReLU(), Linear(m, 1)); without biases where there are none."""
-    W1, b1, w2, b2, skip = weights
+    W1, b1, w2, b2, skip, _ = weights.require_relu("a state dict")
     if skip is not None:
         raise UsageError("two layers in a row have no skip connection; write the network as .json or .npz.")
     found: dict[str, Array] = {"0.weight": W1}

@@ -63,7 +63,7 @@ def write(network: TrainedNetwork, name: str) -> bytes:
     """Gemm, Relu, Gemm in float64, with the input `x` (rows x d) and the output `y` (rows x 1)."""
     onnx = optional("onnx", EXTRA, "writing ONNX")
     helper, number = onnx.helper, onnx.TensorProto.DOUBLE
-    W1, b1, w2, b2, skip = weights(network, name)
+    W1, b1, w2, b2, skip, _ = weights(network, name).require_relu("an ONNX file as it is written here")
     if skip is not None:
         raise UsageError("an ONNX file here has no skip connection; write the network as .json or .npz.")
     constants = {"W1": W1, "w2": w2.reshape(1, -1)}

@@ -92,6 +92,7 @@ def _head(report: CheckReport) -> Head:
     facts, problem = report.facts, report.facts.problem
     if problem.kind != "cgl":
         kind = "gated ReLU" if problem.kind == "gated" else "ReLU"
+        kind = f"leaky ReLU (slope {report.source.slope})" if report.source.slope else kind
         size = f"{count(problem.points, 'point')} with {count(report.features, 'feature')}"
         size += ", the last one the bias" if report.source.bias else ""
         convolutional = "convolutional " if report.source.conv else ""
