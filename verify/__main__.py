@@ -36,12 +36,13 @@ MAX_MEGABYTES = 4096
 ERROR, INTERRUPTED = 70, 130
 NOTHING = "nothing is said about the certificate"
 DATA = (
-    *("data", "sha256", "kind", "numbers", "bias", "target", "delimiter", "header"),
+    *("data", "sha256", "kind", "numbers", "bias", "target", "targets", "labels", "center", "delimiter", "header"),
     *("conv", "bags", "pool", "n", "d", "rows", "outputs"),
 )
 NUMBERS = (
     "lambda",
     "delta",
+    "decayed",
     "gap",
     "lo",
     "hi",
@@ -53,6 +54,7 @@ NUMBERS = (
     "solution-gap",
 )
 GIVEN = ("network", "solution")
+FLAGS = ("bias", "header", "center")
 EXPECT = """reject a certificate that states something else: lambda, model, gap, sha256, patterns, claim=NAME,
 claim=NAME:REFUTED, and every other key of the statement that --json prints"""
 LONGEST = 400  # characters of one value of the statement
@@ -212,7 +214,8 @@ def grouped(statement: dict[str, str]) -> dict[str, list[str]]:
         name = "data" if key in DATA else given
         text = ascii(value)[1:-1] if len(value) <= LONGEST else f"{value[:LONGEST]!a}... ({len(value)} characters)"
         text += " (not compared)" * (key in ("network-origin", "solution-data", "solution-extra"))
-        shown = {"true": key, "false": f"no {key}"}.get(value, f"{key} {text}")
+        flags = {"true": key, "false": f"no {key}"} if key in FLAGS else {}  # a column may have such a name, too
+        shown = flags.get(value, f"{key} {text}")
         groups.setdefault(name, []).append(text if key in ("data", *GIVEN, "refuted") else shown)
     return groups
 

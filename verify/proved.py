@@ -173,6 +173,8 @@ def read(certificate: bytes, data: bytes | None, limits: Limits) -> Text:
         compare(data, read_input(fields["input"], problem), problem, limits)
     if problem.model != "relu" or problem.patterns is not None or problem.delta or problem.logistic or problem.free:
         raise Declined("--proved", "ReLU networks over all patterns, squared loss, no delta or free term", "another")
+    if problem.targets > 1:
+        raise Declined("--proved", "networks with one output", f"{problem.targets} outputs")
     facts = fields["facts"].value
     try:
         neurons = tuple((SIGNS[one["sign"]], vector(one["w"])) for one in facts["primal"]["neurons"])

@@ -32,7 +32,7 @@ def statement(report: Report, data: bool, network: bool) -> dict[str, str]:
     if problem.bags:
         from verify.problem.windows import told
 
-        said |= {"rows": str(problem.N), "outputs": told(top.value["input"], problem.n)}
+        said |= {"rows": str(problem.N), "outputs": told(top.value["input"], problem.points)}
     if problem.model != "cgl":
         said["patterns"] = "all" if problem.patterns is None else str(len(problem.patterns))
     for key, path in CHOSEN.items():

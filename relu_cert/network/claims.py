@@ -78,10 +78,10 @@ def stationary(comparison: Comparison, _: Fraction) -> Answer:
     found = comparison.examination
     squared = found.stationarity.distance_squared
     kinks = sum(len(neuron.kinks) for neuron in found.stationarity.neurons)
-    at = f", {kinks} kinks" if kinks else ""
+    at = found.stationarity.meant + (f", {kinks} kinks" if kinks else "")
     low, high = sqrt_lower(squared.lower), sqrt_upper(squared.upper)
     if hidden_cells(comparison):
-        return undecided(f"the cells around its{at[1:]} are not listed; fewer rows would settle it.")
+        return undecided(f"the cells around its {kinks} kinks are not listed; fewer rows would settle it.")
     match found.stationarity.stationary:
         case True:
             return proved("subdifferential", f"zero is in the Clarke subdifferential of J{at}.")
@@ -93,7 +93,7 @@ def stationary(comparison: Comparison, _: Fraction) -> Answer:
                 detail += f"; at most {norm} if the {more} rows within {at_most(NEAR)} of a kink count as kinks"
             return refuted("subdifferential", f"{detail}.")
         case None:
-            return undecided(f"too many activation cells at its{at[1:]}; at most {at_most(high)}.")
+            return undecided(f"too many activation cells at its {kinks} kinks; at most {at_most(high)}.")
 
 
 @_claim("network-balanced", "Both layers of every neuron have the same norm.")

@@ -63,6 +63,7 @@ class Stationarity:
 
     neurons: tuple[NeuronStationarity, ...]
     bias: Fraction = _ZERO
+    meant: str = ""  # where b2 is in the penalty: b2 != 0 is a neuron, which can turn, and 0 is none
 
     @property
     def distance_squared(self) -> Interval:
@@ -93,7 +94,10 @@ def stationarity(
         found.append(NeuronStationarity(first, second, kinks, cells))
     total = _sum(pulls, range(len(Z)))
     of_bias = _of_bias(network.b2, r, total, lam) if network.bias_neuron else _ZERO
-    return Stationarity(tuple(found), of_bias + _of_free(network, r, total))
+    held = not network.b2 and not free_constant(network.free) and abs(sum(r, _ZERO)) > lam
+    held = held and all(z[-1] == 1 for z in Z) and set(bags.pooled([Fraction(1)] * len(Z))) == {1}
+    meant = ", b2 counted as a neuron" if network.bias_neuron else ", b2 held at 0" if held else ""
+    return Stationarity(tuple(found), of_bias + _of_free(network, r, total), meant)
 
 
 def _penalised(network: TrainedNetwork, w: Vector) -> Vector:

@@ -31,8 +31,12 @@ from verify.text import Limits
 TESTS = ("tests/verify", "tests/claims", "tests/path", "tests/network/test_claims.py", "tests/variants")
 LARGEST = 120_000
 ACCEPTED, REJECTED, RATIO = 7, 14, 1.4
-NAMED, MANY = ("leaders", "cover", "cover_set", "cover_lambda_max", "frame"), 100  # all the rejected
+NAMED, MANY = (
+    ("leaders", "cover", "cover_set", "cover_lambda_max", "frame", "outputs", "decayed"),
+    100,
+)  # all the rejected
 KNOWN = "bags"
+OF_PROBLEMS = {b'"Y": [': "outputs", b'"decayed": {': "decayed", b'"bags": [': KNOWN}  # whatever the evidence is
 PLAIN = ("lambda_max", "primal", "dual", "value", "fit")
 # The kinds of evidence, the one that rests on most first; a certificate is of the first kind that it has.
 KINDS = (
@@ -99,9 +103,10 @@ class Recorder:
 
 
 def kind_of(seen: Seen) -> str:
-    """The kind of evidence that is accepted, or that is wrong; bags are a kind, whatever their evidence is."""
-    if b'"bags": [' in seen.text:
-        return KNOWN
+    """The kind of evidence that is accepted, or that is wrong; some problems are a kind by themselves."""
+    for sign, kind in OF_PROBLEMS.items():
+        if sign in seen.text:
+            return kind
     if match := re.match(r"certificate\.facts\.(\w+)", seen.place):
         name = match[1]
         return "optimal" if name in PLAIN else name

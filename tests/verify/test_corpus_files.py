@@ -17,6 +17,8 @@ RATIO = 1.4
 EVIDENCE = {"patterns", "optimal", "optimal_set", "exact_set", "algebraic_set", "polytope", "min_norm", "faces"}
 EVIDENCE |= {
     "bags",
+    "outputs",
+    "decayed",
     "cover",
     "cover_set",
     "cover_lambda_max",

@@ -8,6 +8,7 @@ from verify.claims import PROVED, REFUTED, Row
 from verify.facts import NETWORK, VALUE, Facts, needed
 from verify.network.check import Network
 from verify.network.own import Own
+from verify.network.weights import adds_to_ones, free_constant
 from verify.network.weights import balanced as balanced_objective
 from verify.numbers.bounds import root_above
 from verify.problem.problem import Problem
@@ -62,7 +63,7 @@ def stationary(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: 0 is in the Clarke subdifferential of J."""
     at = needed(facts[NETWORK].stationary, "network.stationary", node)
     node.require(not at.upper, "a Clarke subgradient 0", f"one of squared length {show(at.upper)}")
-    return f"the network is a Clarke stationary point of J (kinks: {at.kinks})"
+    return f"the network is a Clarke stationary point of J{of_what(problem, facts[NETWORK])} (kinks: {at.kinks})"
 
 
 def not_stationary(problem: Problem, facts: Facts, node: Node) -> str:
@@ -70,7 +71,18 @@ def not_stationary(problem: Problem, facts: Facts, node: Node) -> str:
     at = needed(facts[NETWORK].stationary, "network.stationary", node)
     node.require(at.lower, "a positive lower bound of the distance", "0")
     low, high = at.lower / root_above(at.lower), root_above(at.upper)
-    return f"the shortest Clarke subgradient of J has a norm from {show(low)} to {show(high)}"
+    what = of_what(problem, facts[NETWORK])
+    return f"the shortest Clarke subgradient of J{what}{',' * bool(what)} has a norm from {show(low)} to {show(high)}"
+
+
+def of_what(problem: Problem, network: Network) -> str:
+    """What is meant where the output bias is in the penalty: b2 != 0 is a neuron, which can turn, and 0 is none; by
+    itself it would move from 0 where |sum r| > lambda."""
+    weights, possible = network.weights, all(z[-1] == 1 for z in problem.seen) and adds_to_ones(problem)
+    if free_constant(problem) or not possible:
+        return ""
+    held = abs(sum(weights.residual, Fraction(0))) > problem.lam
+    return ", b2 counted as a neuron" if weights.b2 else ", b2 held at 0" if held else ""
 
 
 def balanced(problem: Problem, facts: Facts, node: Node) -> str:

@@ -62,9 +62,12 @@ def compare_coefficients(found: Solution, raw: bytes) -> None:
         from verify.network.file import DAMAGED, read_npy
 
         try:
-            entries = read_npy(raw).entries
+            array = read_npy(raw)
         except DAMAGED as error:
             raise Rejected("coefficients file", "a numpy array", str(error)) from None
+        if sum(side != 1 for side in array.shape) > 1:  # in which order are they?
+            raise Rejected("coefficients file", "a vector, or a matrix of one row or column", str(array.shape))
+        entries = array.entries
     else:
         words = re.sub(r"[\[\],;]", " ", raw.decode("utf-8-sig", "replace")).split()
         entries = tuple(
