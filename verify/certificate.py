@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from verify.claims import CLAIMS, VERDICTS, way
 from verify.errors import Usage
 from verify.frame import REFUTATION, frame
-from verify.problem.input import read_input
+from verify.problem.input import Input, read_input
 from verify.problem.problem import Problem, read_problem
 from verify.rule import plain
 from verify.rules import check_facts
-from verify.text import Limits, Node, load
+from verify.text import Fields, Limits, Node, load
 
 FORMAT = "relu_cert certificate"
 VERSION = 2
@@ -56,20 +56,7 @@ def read(certificate: bytes, data: Raw = None, limits: Limits = DEFAULT, network
         label, contradiction = check_refutation(certificate, top)
         return Report(top, None, [Line(label, "REFUTED", contradiction)])
     fields = frame(top, FORMAT, VERSION, "input", "problem", "facts", "claims")
-    problem = read_problem(fields["problem"])
-    input_ = read_input(fields["input"], problem)
-    if input_.bias and problem.free:
-        from verify.problem.variants import without_ones
-
-        problem = without_ones(problem)
-    if data is not None:
-        from verify.problem.data import compare
-
-        compare(data, input_, problem, limits)
-    if problem.roots:
-        from verify.problem.variants import with_zero_rows
-
-        problem = with_zero_rows(problem)
+    problem, input_ = read_statement(fields, data, limits)
     about = ""
     if problem.model == "gated" or problem.patterns is not None or problem.bags or not plain(problem):
         from verify.problem.variants import under
@@ -89,3 +76,22 @@ def read(certificate: bytes, data: Raw = None, limits: Limits = DEFAULT, network
         said, by = way(problem, facts, claim, verdict, node)
         lines.append(Line(claim, verdict, said, about, by))
     return Report(top, problem, lines)
+
+
+def read_statement(fields: Fields, data: bytes | None, limits: Limits) -> tuple[Problem, Input]:
+    """The problem that is solved, and how the raw file was read, which is compared where it is given."""
+    problem = read_problem(fields["problem"])
+    input_ = read_input(fields["input"], problem)
+    if input_.bias and problem.free:
+        from verify.problem.variants import without_ones
+
+        problem = without_ones(problem)
+    if data is not None:
+        from verify.problem.data import compare
+
+        compare(data, input_, problem, limits)
+    if problem.roots:
+        from verify.problem.variants import with_zero_rows
+
+        problem = with_zero_rows(problem)
+    return problem, input_

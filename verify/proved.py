@@ -20,15 +20,14 @@ from typing import Any
 
 from flint import fmpq_mat, fmpz_mat
 
+from verify.certificate import read_statement
 from verify.cover.faces import on_face
 from verify.cover.lines import Weights, coarse, dot, lines_of, root_above, weights_of
 from verify.cover.tree import STREAMS, stream
 from verify.errors import Declined, Rejected, Usage
 from verify.facts import PRIMAL, Facts
 from verify.numbers.integers import cleared, cleared_rows
-from verify.problem.data import compare
-from verify.problem.input import read_input
-from verify.problem.problem import SIGNS, Problem, read_problem
+from verify.problem.problem import SIGNS, Problem, transposed
 from verify.rules.cover import read_theta
 from verify.rules.primal import Primal
 from verify.text import Limits, Node, Vector, load
@@ -117,8 +116,8 @@ def theorem(certificate: bytes, data: bytes | None = None, limits: Limits | None
     """A file that coqc checks without extraction (coqc -Q verify/rocq Relu FILE.v): a theorem with both bounds, and one
     that the optimal network is unique, where that is proved. verify/rocq/theorem.txt has its text."""
     text = read(certificate, data, limits or Limits())
-    if isinstance(text, BagsText):
-        raise Declined("--theorem", "outputs of single rows", "bags of rows")
+    if not isinstance(text, CoverText | LeadersText):
+        raise Declined("--theorem", "the paper's objective", "bags, free terms, or the logistic loss")
     said = run(text, "--write")
     kind = "cover" if isinstance(text, CoverText) else "leaders"
     if said[:1] != [text.statement] or kind not in said:
@@ -168,30 +167,42 @@ def read(certificate: bytes, data: bytes | None, limits: Limits) -> Text:
     if isinstance(top.value, dict) and top.value.get("format") == "relu_cert refutation":
         raise Declined("--proved", "a certificate", "a refutation")
     fields = top.record("format", "version", "input", "problem", "facts", "claims", "end")
-    problem = read_problem(fields["problem"])
-    if data is not None:
-        compare(data, read_input(fields["input"], problem), problem, limits)
-    if problem.model != "relu" or problem.patterns is not None or problem.delta or problem.logistic or problem.free:
-        raise Declined("--proved", "ReLU networks over all patterns, squared loss, no delta or free term", "another")
+    problem, _ = read_statement(fields, data, limits)
+    if problem.model != "relu" or problem.patterns is not None or problem.delta or problem.biases:
+        raise Declined("--proved", "ReLU networks over all patterns, no delta and no free biases", "another")
     if problem.targets > 1:
         raise Declined("--proved", "networks with one output", f"{problem.targets} outputs")
     facts = fields["facts"].value
     try:
-        neurons = tuple((SIGNS[one["sign"]], vector(one["w"])) for one in facts["primal"]["neurons"])
-        if "cover" in facts:
-            theta = theta_of(problem, neurons, facts["cover"]["theta"])
-            if problem.bags:
-                bare = replace(problem, y=(Fraction(0),) * problem.N, bags=())
-                point = cleared(problem.spread(theta))
-                return BagsText(bare, neurons, point, facts["cover"]["proof"], problem, cleared(theta))
-            return CoverText(problem, neurons, cleared(theta), facts["cover"]["proof"])
-        if problem.bags:
-            raise Declined("--proved", "a cover, of outputs that are sums over bags", "leaders")
-        unit = Fraction(facts["leaders"]["unit"])
-        point = [unit.numerator * t for t in integers(facts["leaders"]["theta"])], unit.denominator
-        return LeadersText(problem, neurons, point, facts["leaders"])
+        return text_of(problem, facts["primal"], facts)
     except UNREADABLE as error:
         raise Declined("--proved", "a certificate with the facts primal and cover, or leaders", repr(error)) from None
+
+
+def text_of(problem: Problem, primal: dict[str, Any], facts: dict[str, Any]) -> Text:
+    """What these facts say: beside targets 0 where there are terms that the paper's objective does not have."""
+    neurons = tuple((SIGNS[one["sign"]], vector(one["w"])) for one in primal["neurons"])
+    terms = bool(problem.bags or problem.outputs or problem.logistic)
+    bare = replace(problem, y=(Fraction(0),) * problem.N, bags=(), outputs=(), free=(), logistic=False, roots=())
+    free = vector(primal["free"]) if problem.outputs else ()
+    if "cover" in facts:
+        theta = theta_of(problem, neurons, facts["cover"]["theta"], free)
+        proof = facts["cover"]["proof"]
+        if not terms:
+            return CoverText(problem, neurons, cleared(theta), proof)
+        ground: Text = CoverText(bare, neurons, cleared(problem.spread(theta)), proof)
+    else:
+        led = facts["leaders"]
+        unit, counts = Fraction(led["unit"]), integers(led["theta"])
+        theta = tuple(unit * t for t in counts)
+        unit /= lcm(*(bag.scale.denominator for bag in problem.bags))
+        point = [int(t / unit) * unit.numerator for t in problem.spread(theta)], unit.denominator
+        ground = LeadersText(bare if terms else problem, neurons, point, {**led, "unit": str(unit)})
+    if not terms:
+        return ground
+    from verify.proved_terms import TermsText
+
+    return TermsText(problem, neurons, cleared(theta), {}, ground, free)
 
 
 @dataclass(frozen=True)
@@ -212,6 +223,10 @@ class Text:
         yield from self.proof()
 
     def proof(self) -> Iterator[str]:
+        """The section with the dual point, and what rests on it."""
+        yield from self.grounds()
+
+    def grounds(self) -> Iterator[str]:
         """The section with the dual point."""
         raise NotImplementedError
 
@@ -259,7 +274,8 @@ class Text:
         found = []
         for xi, w in self.neurons:
             u, q = cleared(w)
-            size = isqrt(dot(u, u) << 2 * WEIGHT_BITS)
+            seen = u[:-1] if self.problem.biases else u
+            size = isqrt(dot(seen, seen) << 2 * WEIGHT_BITS)
             if root := isqrt((size << WEIGHT_BITS) // q):
                 found.append(([(x << 2 * WEIGHT_BITS) // (q * root) for x in u], xi * root))
         return found
@@ -324,11 +340,11 @@ class CoverText(Text):
 
     def proof(self) -> Iterator[str]:
         """The cover, and what rests on it."""
-        yield from self.cover()
+        yield from self.grounds()
         yield f"strict {self.spread} {1 << BOUND_BITS}"
         yield from self.unique()
 
-    def cover(self) -> Iterator[str]:
+    def grounds(self) -> Iterator[str]:
         """Lines, theta, rounding, root, ties, and the packed trees."""
         weights = self.weights["+"]
         data = weights.lines
@@ -404,73 +420,10 @@ class CoverText(Text):
 
 
 @dataclass(frozen=True)
-class BagsText(CoverText):
-    """Outputs are sums over bags of rows: a cover of the rows beside targets 0, for t = P'theta, then P, the targets,
-    and both bounds. `given` is the problem with its bags, `theta` over a denominator."""
-
-    given: Problem
-    theta: tuple[Integers, int]
-
-    @cached_property
-    def matrix(self) -> tuple[list[Integers], int]:
-        """P as integers over a common denominator."""
-        q = lcm(*(bag.scale.denominator for bag in self.given.bags))
-        rows = [[0] * self.given.N for _ in self.given.bags]
-        for row, bag in zip(rows, self.given.bags, strict=True):
-            for k, m in zip(bag.rows, bag.times, strict=True):
-                row[k] = int(bag.scale * q) * m
-        return rows, q
-
-    @cached_property
-    def pooled(self) -> str:
-        """P and the targets. This is compared."""
-        (P, q), (y, yden) = self.matrix, cleared(self.given.y)
-        return f"bags {len(P)} {q} {words(x for row in P for x in row)} {yden} {words(y)}"
-
-    @property
-    def between(self) -> tuple[Fraction, Fraction]:
-        """Both bounds, the upper one rounded up as that of rows is."""
-        (y, p), (t, q) = cleared(self.given.y), self.theta
-        (rows, rden), (P, pden) = self.rows, self.matrix
-        unit, loss = (pden * rden) << 2 * WEIGHT_BITS, 0
-        outs = [sum(v * max(0, dot(z, w)) for w, v in self.layers) for z in rows]
-        for row, target in zip(P, y, strict=True):
-            loss += (dot(row, outs) * p - target * unit) ** 2
-        penalty = sum(dot(w, w) + v * v for w, v in self.layers)
-        exact = Fraction(loss, 2 * (unit * p) ** 2) + self.given.lam * Fraction(penalty, 2 << 2 * WEIGHT_BITS)
-        upper = Fraction(-(-(exact.numerator << BOUND_BITS) // exact.denominator), 1 << BOUND_BITS)
-        return Fraction(2 * dot(y, t) * q - dot(t, t) * p, 2 * p * q * q), upper
-
-    @property
-    def expected(self) -> list[str]:
-        """The rows and their cover, the bags, and both bounds."""
-        lower, upper = self.between
-        scale = 1 << BOUND_BITS
-        said = f"upper {upper * scale} {scale} accepted", f"lower {lower.numerator} {lower.denominator} accepted"
-        return [self.statement, f"{self.bounds[1]} accepted", self.pooled, *said]
-
-    def lines(self) -> Iterator[str]:
-        """The whole text."""
-        *_, upper, lower = (line.removesuffix(" accepted") for line in self.expected)
-        yield self.statement
-        yield from self.cover()
-        yield self.pooled
-        yield f"upper {len(self.layers)} {1 << WEIGHT_BITS}"
-        yield from (f"{words(w)} {v}" for w, v in self.layers)
-        yield upper.removeprefix("upper ")
-        yield f"theta {self.theta[1]} {words(self.theta[0])}"
-        yield lower
-
-    def obstacle(self, cones: tuple[int, int] | None) -> str:
-        """No more than the bounds is read of bags."""
-        return "of bags both bounds are proved, and no more"
-
-
-@dataclass(frozen=True)
 class LeadersText(Text):
     """The proof is by leaders."""
 
-    def proof(self) -> Iterator[str]:
+    def grounds(self) -> Iterator[str]:
         """theta, scales, and the cells of both signs."""
         yield "leaders"
         yield from self.dual()
@@ -584,9 +537,12 @@ def unpacked(text: str) -> str:
     return stream(Node(text, None, "stream")).hex() or "-"
 
 
-def theta_of(problem: Problem, neurons: Sequence[tuple[int, Vector]], stated: str | dict[str, Any]) -> Vector:
-    """theta as it is written, or tau (floor(r_k 2^bits) / 2^bits + m_k) of the residual r and the moves m."""
-    fit = [Fraction(0)] * problem.n
+def theta_of(
+    problem: Problem, neurons: Sequence[tuple[int, Vector]], stated: str | dict[str, Any], free: Vector = ()
+) -> Vector:
+    """theta as it is written, or tau (floor(r_k 2^bits) / 2^bits + m_k) of the residual r and the moves m; `free` are
+    the coefficients of the free columns."""
+    fit = list(transposed(problem.outputs, free)) if free else [Fraction(0)] * problem.n
     for xi, w in neurons:
         fit = [f + xi * x for f, x in zip(fit, problem.output(w), strict=True)]
     point = Primal(tuple(fit), len(neurons), Fraction(0), Fraction(0))

@@ -17,7 +17,7 @@ from tests.verify.oracle.brute import mat, vec
 from verify import Declined, Rejected, Usage, proved
 from verify.cover.lines import Weights
 from verify.problem.problem import Problem
-from verify.problem.variants import ELASTIC, LOGISTIC
+from verify.problem.variants import ELASTIC
 from verify.proved import Bounds, CoverText, LeadersText, Text
 from verify.text import Limits
 
@@ -274,8 +274,7 @@ def changed(**problem: Any) -> bytes:
         (changed(model="gated"), "another"),
         (changed(patterns=["11"]), "another"),
         (changed(objective=ELASTIC, delta="1"), "another"),
-        (changed(objective=LOGISTIC, y="1 -1"), "another"),
-        (changed(free=["output-bias"]), "another"),
+        (changed(free=["output-bias"]), "KeyError"),
         (json.dumps({"format": "relu_cert refutation"}).encode(), "a refutation"),
         (json.dumps({**planted("corner").certificate, "facts": {}}).encode(), "KeyError"),
     ],

@@ -20,7 +20,6 @@ from tests.verify.build.bags import on_a_line, produced
 from tests.verify.corpus.rejected_cases import changed as another
 from tests.verify.cover.fold import fold
 from tests.verify.cover.plant import planted
-from tests.verify.cover.wrong import LOGISTIC
 from tests.verify.oracle.brute import mat, vec
 from verify import Declined, Rejected, Usage, check, proved
 from verify.__main__ import main
@@ -333,7 +332,6 @@ OTHERS: dict[str, dict[str, object]] = {
     "gated": {"problem.model": "gated"},
     "some patterns": {"problem.patterns": ["11"]},
     "elastic": {"problem.objective": ELASTIC, "problem.delta": "1"},
-    "logistic": {"problem.objective": LOGISTIC, "problem.y": "1 -1"},
     "no evidence": {"facts.cover": ...},
     "no network": {"facts.primal": ...},
 }
@@ -341,7 +339,7 @@ OTHERS: dict[str, dict[str, object]] = {
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_problems_are_declined(name: str) -> None:
-    """Nothing is said about gated networks, some patterns, delta, the logistic loss, or without evidence."""
+    """Nothing is said about gated networks, some patterns, delta, or without evidence."""
     with pytest.raises(Declined, match="--proved"):
         proved.prove(another(planted("corner"), OTHERS[name]))
 
@@ -386,32 +384,74 @@ def test_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         proved.prove(certificate("xor-cover"))
 
 
-@pytest.mark.parametrize("one", [one for one in produced() if "logistic" not in one[0]], ids=lambda one: one[0])
+@pytest.mark.parametrize("one", produced(), ids=lambda one: one[0])
 def test_outputs_that_are_sums_over_bags(one: tuple[str, bytes, bytes]) -> None:
-    """Both bounds are proved for the outputs P f: those of the certificate, the upper one up to rounding."""
+    """Both bounds are proved for the outputs P f, with squares and with the logistic loss: those of the certificate, up
+    to rounding of the network and of logarithms."""
     _, text, raw = one
     value = json.loads(text)["facts"]["value"]
     found = proved.prove(text, raw)
-    assert found.lower == Fraction(value["lower"])
-    assert abs(found.upper - Fraction(value["upper"])) < Fraction(1, 10**60)
-    assert not found.unique and "of bags both bounds" in found.open
-    with pytest.raises(Declined, match="bags of rows"):
+    assert found.lower > Fraction(value["lower"]) - Fraction(1, 10**60)
+    assert found.upper < Fraction(value["upper"]) + Fraction(1, 10**60)
+    assert found.lower <= found.upper and not found.unique and "both bounds are proved, and no more" in found.open
+    with pytest.raises(Declined, match="bags, free terms"):
         proved.theorem(text, raw)
 
 
-def test_no_other_bags_are_accepted() -> None:
-    """Each number of P, y, theta and the bounds, changed by one: another statement is printed, or it is rejected."""
+FREE = ("xor-free", "xor-skip", "xor-decayed")
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_free_terms(name: str) -> None:
+    """An output bias without a penalty, a skip connection, a decayed bias: both bounds, equal to sixty digits."""
+    value = json.loads(certificate(name))["facts"]["value"]
+    found = proved.prove(certificate(name))
+    assert found.lower == Fraction(value["lower"]) and found.upper - found.lower < found.upper / 10**60
+
+
+def test_no_other_terms_are_accepted() -> None:
+    """Each number of P, B, y, theta and the bounds, changed by one: another statement is printed, or it is rejected."""
     case = on_a_line("line", (mat([[3], [4], [-1]]), mat([[4], [0], [-1]]), mat([[1], [1]])), vec(1, -2, 1))
-    text = proved.read(case.text, case.raw, Limits())
-    assert ran(list(text.lines())) == text.expected
+    for certified in (case.text, *map(certificate, FREE)):
+        text = proved.read(certified, None, Limits())
+        assert ran(list(text.lines())) == text.expected
+        words = " ".join(text.lines()).split()
+        start, upper = words.index("terms"), words.index("upper")
+        theta = words.index("theta", upper)
+        stated = [*range(start + 1, words.index("cover")), *range(theta - 2, len(words))]
+        numbers = [k for k in stated if words[k].lstrip("-").isdigit()]
+        assert len(numbers) > 15
+        for k in numbers:
+            other = [*words[:k], str(int(words[k]) + 1), *words[k + 1 :]]
+            assert ran([" ".join(other)]) != text.expected, (k - start, words[k])
+
+
+def test_logarithms_are_not_too_low() -> None:
+    """With any proposed logarithm or exponential 2^-200 lower a bound of the logistic loss is rejected."""
+    logistic = next(text for name, text, _ in produced() if "logistic" in name)
+    text = proved.read(logistic, None, Limits())
     words = " ".join(text.lines()).split()
-    start = words.index("bags")
-    network = range(words.index("upper", start) + 1, words.index("theta", start) - 2)  # any is one
-    numbers = [k for k in range(start + 1, len(words)) if words[k].lstrip("-").isdigit() and k not in network]
-    assert len(numbers) > 20
-    for k in numbers:
-        other = [*words[:k], str(int(words[k]) + 1), *words[k + 1 :]]
-        assert ran([" ".join(other)]) != text.expected, (k - start, words[k])
+    assert ran([" ".join(words)]) == text.expected
+    upper, n = words.index("upper"), text.problem.n
+    theta = words.index("theta", upper)
+    for k in (*range(theta - 2 - 2 * n, theta - 2), *range(theta + 2 + n, theta + 2 + 3 * n)):
+        other = [*words[:k], str(int(words[k]) - (1 << 120)), *words[k + 1 :]]
+        assert "rejected" in " ".join(ran([" ".join(other)])[2:]), (k, words[k])
+
+
+@pytest.mark.parametrize(
+    ("x", "r", "right"), [(1, "271/100", True), (1, "272/100", False), (2, "7389/1000", True), (2, "739/100", False)]
+)
+def test_exponentials(x: int, r: str, right: bool) -> None:
+    """z = y = 1 and no neuron: the loss log 2 is at most x if exp x >= r = 1 + E with E >= 1."""
+    target = Fraction(r)
+    den = target.denominator
+    start = (
+        "problem 1 1 1 1 1 0 1 1 terms logistic 1 bags 0 free 0 1 1 1 1 cover lines 1 1 0 1 theta 1 0 lower 0 1 coarse"
+    )
+    tree = "100 1 0 basis 1 1 0 ties 0 vertices 0 F 1 0 0 0 vertices 0 F 1 0 0 0 end"
+    said = answers(f"{start} {tree} exps 100 {1 << 300} {den} upper 0 1 1 {(target - 1) * den} {x * den} {x} 1".split())
+    assert (bound(said, "upper") is not None) == right
 
 
 def ran(lines: Sequence[str]) -> list[str]:

@@ -1,7 +1,8 @@
-(** * The axioms of what rests on limits: existence, and uniqueness in the words of the paper (`make audit` reads
+(** * The axioms of what rests on limits: existence, logarithms, and uniqueness in the words of the paper (`make audit` reads
   this) *)
-From Relu Require Import Existence Words Width.
+From Relu Require Import Existence Words Width Terms.
 Print Assumptions optimal_exists.
 Print Assumptions best_of_width.
 Print Assumptions p_unique.
 Print Assumptions narrowest.
+Print Assumptions logistic_bounds.

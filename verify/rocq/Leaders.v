@@ -564,11 +564,12 @@ Proof.
     intros n In'. apply in_map_iff in In'. destruct In' as (c' & <- & I'). rewrite axpy_R. specialize (M c' I'). lra.
 Qed.
 
-(** ** Both signs: no network of any width has a smaller objective *)
-Theorem leaders_sound p c : check_leaders p c = true ->
-  forall net, well_formed (p_dim p) net -> IZR (d_lown c) / IZR (d_lowd c) <= objective p net.
+(** ** Both signs: theta is feasible *)
+Theorem leaders_feasible p c : check_leaders p c = true ->
+  problem_facts p /\ bound_ok p (d_theta c) (d_tden c) (d_lown c) (d_lowd c) = true /\
+  forall w, length w = p_dim p -> feasible_at (lambda_of p) (rows_of p) (ratio (d_tden c) (d_theta c)) w.
 Proof.
-  unfold check_leaders. intros E net W.
+  unfold check_leaders. intros E.
   apply andb_prop in E. destruct E as [E En]. apply andb_prop in E. destruct E as [E Ep].
   apply andb_prop in E. destruct E as [E ER].
   apply andb_prop in E. destruct E as [E EG]. apply andb_prop in E. destruct E as [Pf Eb].
@@ -576,9 +577,7 @@ Proof.
   destruct (bound_ok_facts _ _ _ _ _ Pf Eb) as (Ht & Hlo & Lt & Low).
   assert (Hlam := lambda_pos p Pf). destruct Pf as [Hr Hy Hln Hld Hl].
   assert (hr := IZR_lt _ _ Hr). assert (ht := IZR_lt _ _ Ht). assert (hld := IZR_lt _ _ Hld).
-  eapply Rle_trans; [exact Low|]. apply weak_duality; auto.
-  { unfold rows_of, y_of, ratio. rewrite !map_length. auto. }
-  eapply Forall_impl; [|exact W]. intros [w v] Lw. simpl in *. apply feasible_dual_ok; [lra|].
+  split; [constructor; auto|]. split; [exact Eb|]. intros w Lw.
   assert (HS : forall th, hsum (rows_of p) (ratio (d_tden c) th) w =
     / (IZR (p_rden p) * IZR (d_tden c)) * hsum (map iz (p_rows p)) (iz th) w).
   { intros th. unfold rows_of. generalize (p_rows p) as rws. revert th.
@@ -601,4 +600,16 @@ Proof.
   unfold feasible_at. rewrite HS. fold h. split; intros U HU Hu; apply Rmult_le_reg_l with K; auto; rewrite HL.
   - rewrite <- Rmult_assoc, Rinv_r, Rmult_1_l by lra. apply Fp; auto.
   - replace (K * - (/ K * h)) with (- h) by (field; lra). rewrite <- Eop. apply Fn; auto.
+Qed.
+
+(** No network of any width has a smaller objective. *)
+Theorem leaders_sound p c : check_leaders p c = true ->
+  forall net, well_formed (p_dim p) net -> IZR (d_lown c) / IZR (d_lowd c) <= objective p net.
+Proof.
+  intros E net W. destruct (leaders_feasible _ _ E) as (Pf & Eb & Fe).
+  destruct (bound_ok_facts _ _ _ _ _ Pf Eb) as (_ & _ & Lt & Low).
+  eapply Rle_trans; [exact Low|]. apply weak_duality; auto.
+  { unfold rows_of, y_of, ratio. rewrite !map_length. apply pf_len; auto. }
+  eapply Forall_impl; [|exact W]. intros [w v] Lw. simpl in *. apply feasible_dual_ok; auto.
+  left. exact (lambda_pos p Pf).
 Qed.

@@ -54,19 +54,39 @@ Definition objective (p : problem) (net : network) : R := J (lambda_of p) (rows_
 Definition optimal_for (p : problem) (net : network) : Prop :=
   optimal (lambda_of p) (rows_of p) (y_of p) (p_dim p) net.
 
-(** Bags: outputs are sums over rows, f_i = sum_k P_ik net(z_k); a dense network is P = I. P is written as its rows,
-    integers over a common denominator; p_y has an entry for each of them, p_rows one for each column. *)
-Record bags := Bags { b_rows : list (list Z);  b_den : Z }.
-Definition P_of (b : bags) : list (list R) := map (ratio (b_den b)) (b_rows b).
+(** More networks, f = P (Zw)_+ summed over the neurons, plus B beta, with terms that the penalty does not see:
+    - bags: outputs are sums over rows, with the matrix P, written as its rows over a denominator (None: P = I, every row
+      is an output); p_y has an entry for each output, p_rows one for each column of P;
+    - free columns B, written as a row for each output ([]: none), with any coefficients beta;
+    - free biases: the norm of w is that of its first t_seen entries;
+    - the logistic loss in the place of the squares, for targets 1 and -1.
+    A penalty rho/2 beta^2 is that of rows of zeros with target 0, at which the column has the roots of rho. *)
+Record terms := Terms {
+  t_bags : option (list (list Z) * Z);
+  t_free : list (list Z);  t_fden : Z;
+  t_seen : nat;
+  t_logistic : bool }.
 
-Fixpoint bag_loss (P : list (list R)) (y outs : list R) : R :=
-  match P, y with
-  | q :: P', yk :: y' => (dot q outs - yk) ^ 2 + bag_loss P' y' outs
-  | _, _ => 0 end.
-Definition J_bags (lam : R) (rows P : list (list R)) (y : list R) (net : network) : R :=
-  / 2 * bag_loss P y (map (out net) rows) + lam / 2 * penalty net.
-Definition objective_bags (p : problem) (b : bags) (net : network) : R :=
-  J_bags (lambda_of p) (rows_of p) (P_of b) (y_of p) net.
+Definition pool (t : terms) (outs : list R) : list R :=
+  match t_bags t with None => outs | Some (P, den) => map (fun q => dot (ratio den q) outs) P end.
+Fixpoint added (a b : list R) : list R :=
+  match a, b with x :: a', y :: b' => x + y :: added a' b' | _, _ => a end.
+Definition predictions (p : problem) (t : terms) (net : network) (beta : list R) : list R :=
+  added (pool t (map (out net) (rows_of p))) (map (fun b => dot (ratio (t_fden t) b) beta) (t_free t)).
+
+Definition square (y f : R) : R := / 2 * (f - y) ^ 2.
+Definition logistic (y f : R) : R := ln (1 + exp (- (y * f))).
+Fixpoint total (loss : R -> R -> R) (y f : list R) : R :=
+  match y, f with a :: y', b :: f' => loss a b + total loss y' f' | _, _ => 0 end.
+
+Fixpoint seen_penalty (seen : nat) (net : network) : R :=
+  match net with
+  | [] => 0
+  | (w, v) :: net' => dot (firstn seen w) (firstn seen w) + v * v + seen_penalty seen net' end.
+(** with the loss [square], or [logistic] where t_logistic says so *)
+Definition objective_with (loss : R -> R -> R) (p : problem) (t : terms) (net : network) (beta : list R) : R :=
+  total loss (y_of p) (predictions p t net beta)
+  + lambda_of p / 2 * seen_penalty (t_seen t) net.
 
 (** p-unique, in the words of the paper: equal up to permutations of the neurons and splitting of neurons into collinear
     ones. A neuron (w, v) splits into (a w, a v) and (b w, b v) with a^2 + b^2 = 1; zero neurons come and go. *)

@@ -302,31 +302,6 @@ let read_strict p network cover =
     if ok then Some (num, den) else None
   | _ -> print_string "neurons 0 0 rejected\n"; None
 
-(* after a cover beside targets 0: outputs that are sums over rows, their targets, a network, theta and its bound *)
-let read_bags d n p cover =
-  let count = small () in
-  let den = number () in
-  let rows = many count (fun () -> numbers n) in
-  let yden = number () in
-  let y = numbers count in
-  let p = { p with p_y = y; p_yden = yden } in
-  let b = { b_rows = rows; b_den = den } in
-  Printf.printf "bags %d" count;
-  print_all [ den ];
-  List.iter print_all rows;
-  print_all (yden :: y);
-  print_newline ();
-  expect "upper";
-  ignore (read_upper d (fun u -> check_upper_bags p b u));
-  expect "theta";
-  let tden = number () in
-  let theta = numbers count in
-  expect "lower";
-  let lown = number () in
-  let lowd = number () in
-  let ok = match cover with Some (c, Some _) -> check_bags p b c theta tden lown lowd | _ -> false in
-  Printf.printf "lower %s %s %s\n%!" (Int.to_string lown) (Int.to_string lowd) (said ok)
-
 let weights () = many (small ()) (fun () -> let k = nat (small ()) in let w = number () in (k, w))
 
 let read_leader () =
@@ -352,7 +327,7 @@ let read_leading d n =
     { k_p = p; k_q = q; k_more = more; k_leaders = ls; k_tied = tied; k_ties = ties; k_sigma = sigma; k_nu = nu }) in
   { k_centres = centres; k_cells = cells }
 
-let read_leaders d n p =
+let read_leaders d n =
   expect "theta";
   let tden = number () in
   let theta = numbers n in
@@ -367,10 +342,70 @@ let read_leaders d n p =
   expect "centres";
   let neg = read_leading d n in
   expect "end";
-  let c = { d_theta = theta; d_tden = tden; d_lown = lown; d_lowd = lowd; d_G = g; d_R = r; d_pos = pos;
-            d_neg = neg; d_root = (fun x -> if Int.sign x < 0 then Int.zero else Int.sqrt x) } in
+  { d_theta = theta; d_tden = tden; d_lown = lown; d_lowd = lowd; d_G = g; d_R = r; d_pos = pos; d_neg = neg;
+    d_root = (fun x -> if Int.sign x < 0 then Int.zero else Int.sqrt x) }
+
+let check_led p c =
   if written then Written.leaders c;
-  Printf.printf "lower %s %s %s\n%!" (Int.to_string lown) (Int.to_string lowd) (said (check_leaders p c))
+  Printf.printf "lower %s %s %s\n%!" (Int.to_string c.d_lown) (Int.to_string c.d_lowd) (said (check_leaders p c))
+
+(* bags, free columns, the loss, and the targets of the outputs *)
+let read_terms n p =
+  let loss = token () in
+  if loss <> "squares" && loss <> "logistic" then fail "a loss" loss;
+  let seen = small () in
+  expect "bags";
+  let count = small () in
+  let bags = if count = 0 then None else let den = number () in Some (many count (fun () -> numbers n), den) in
+  expect "free";
+  let columns = small () in
+  let fden = number () in
+  let outputs = small () in
+  let free = if columns = 0 then [] else many outputs (fun () -> numbers columns) in
+  let yden = number () in
+  let y = numbers outputs in
+  Printf.printf "terms %s %d bags %d" loss seen count;
+  (match bags with None -> () | Some (rows, den) -> print_all [ den ]; List.iter print_all rows);
+  Printf.printf " free %d %s %d" columns (Int.to_string fden) outputs;
+  List.iter print_all free;
+  print_all (yden :: y);
+  print_newline ();
+  ({ p with p_y = y; p_yden = yden },
+   { t_bags = bags; t_free = free; t_fden = fden; t_seen = nat seen; t_logistic = loss = "logistic" }, columns, outputs)
+
+(* with terms: the proof that P'theta is feasible, a network and its coefficients, theta and its value *)
+let read_bounds d n p =
+  let q, t, columns, outputs = read_terms n p in
+  let point = match token () with
+    | "cover" -> ByCover (read_cover d n p)
+    | "leaders" -> ByLeaders (read_leaders d n)
+    | w -> fail "a cover or leaders" w in
+  expect "exps";
+  let squarings = nat (small ()) in
+  let unit = number () in
+  let eden = number () in
+  let x = { e_K = squarings; e_B = unit; e_den = eden } in
+  let logs () = if t.t_logistic then many outputs (fun () -> let a = number () in let b = number () in (a, b)) else [] in
+  expect "upper";
+  let m = small () in
+  let wden = number () in
+  let net = many m (fun () -> let w = numbers d in let v = number () in (w, v)) in
+  let bden = number () in
+  let beta = numbers columns in
+  let above = logs () in
+  let un = number () in
+  let ud = number () in
+  let u = { f_net = net; f_wden = wden; f_beta = beta; f_bden = bden; f_un = un; f_ud = ud } in
+  Printf.printf "upper %s %s %s\n%!" (Int.to_string un) (Int.to_string ud) (said (check_fit q t u x above));
+  expect "theta";
+  let tden = number () in
+  let theta = numbers outputs in
+  let below = logs () in
+  expect "lower";
+  let lown = number () in
+  let lowd = number () in
+  Printf.printf "lower %s %s %s\n%!" (Int.to_string lown) (Int.to_string lowd)
+    (said (check_terms q t point theta tden x below lown lowd))
 
 let () =
   try
@@ -388,8 +423,8 @@ let () =
         sections network (Some (c, check_cover p c)) None
       | "strict" -> let spread = read_strict p network cover in sections network cover spread
       | "unique" -> read_unique d n p network cover spread; sections network cover spread
-      | "bags" -> read_bags d n p cover; sections network cover spread
-      | "leaders" -> read_leaders d n p; sections network cover spread
+      | "terms" -> read_bounds d n p; sections network cover spread
+      | "leaders" -> check_led p (read_leaders d n); sections network cover spread
       | t -> fail "a section" t in
     sections None None None
   with
