@@ -20,7 +20,7 @@ from relu_cert.leaders.evidence import Leaders
 from relu_cert.problem import loss as losses
 from relu_cert.problem.doubles import FloatBlocks, texts
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.facts import AlgebraicSet, ExactSet, Facts
+from relu_cert.prove.facts import AlgebraicSet, ExactSet, Facts, LambdaMax
 from relu_cert.written import matrix, number, vector, written
 
 FORMAT = "relu_cert certificate"
@@ -95,22 +95,25 @@ def _columns(problem: Problem, order: Sequence[int]) -> list[str]:
 
 def _proofs(facts: Facts) -> dict[str, Any]:
     """Patterns, lambda_max and the dual point: by multipliers, by covers or by leaders."""
-    problem, largest, dual = facts.problem, facts.lambda_max, facts.dual
+    problem, dual = facts.problem, facts.dual
     proofs: dict[str, Any] = {} if problem.listed is None else {"patterns": written(problem.listed)}
     if isinstance(dual.multipliers, Leaders):
         return proofs | {"leaders": written(dual.multipliers)}
+    proofs |= _lambda_max(facts.lambda_max, problem)
     if not isinstance(dual.multipliers, Cover):
-        known = {} if problem.free else {"lambda_max": written(largest, problem.model)}
-        return proofs | known | {"dual": written(dual, problem.model)}
-    if largest.exact and largest.multipliers is not None:
-        whole = written(largest, "unlisted")
-        proofs["cover_lambda_max"] = {
-            "squared": whole["squared"],
-            "proof": whole["multipliers"],
-            "attained": whole["attained"],
-        }
+        return proofs | {"dual": written(dual, problem.model)}
     theta = vector(dual.theta) if dual.multipliers.source is None else written(dual.multipliers.source)
     return proofs | {"cover": {"theta": theta, "proof": written(dual.multipliers)}}
+
+
+def _lambda_max(largest: LambdaMax, problem: Problem) -> dict[str, Any]:
+    """lambda_max, where it is known exactly."""
+    if isinstance(largest.multipliers, Cover):
+        whole = written(largest, "unlisted")
+        found = {"squared": whole["squared"], "proof": whole["multipliers"], "attained": whole["attained"]}
+        return {"cover_lambda_max": found} if largest.exact else {}
+    known = largest.exact and largest.multipliers is not None and not problem.free
+    return {"lambda_max": written(largest, problem.model)} if known else {}
 
 
 def _facts(facts: Facts) -> dict[str, Any]:

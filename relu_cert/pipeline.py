@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Protocol
-
-import numpy as np
 
 from relu_cert.bags import EACH
 from relu_cert.claims import NAMES, PATH_CLAIMS, POSITION, SENSITIVITY, Result, asked_for, decide, require_applicable
 from relu_cert.cover.limits import Limits, Moment
 from relu_cert.data.dataset import Dataset
+from relu_cert.driver.blocks import TOO_LARGE, listed_facts, listed_lambda_max, require_data_in_range, require_in_range
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
 from relu_cert.interrupt import interruptible
@@ -24,15 +22,10 @@ from relu_cert.path.tied_faces import faces
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.patterns.predict import predict
 from relu_cert.problem import gated, relu, unlisted_relu
-from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Model, Problem
-from relu_cert.prove.elastic import elastic_facts
 from relu_cert.prove.facts import Along, Facts, LambdaMax, Nearby
 from relu_cert.prove.ggp.decide import position_facts
-from relu_cert.prove.lambda_max import half, lambda_max
-from relu_cert.prove.logistic import logistic_facts
-from relu_cert.prove.prove import zero_facts
-from relu_cert.refine_and_prove import THOROUGH, Question, propose, refine_and_prove
+from relu_cert.refine_and_prove import Question, refine_and_prove
 from relu_cert.solve import FloatProblem, prepare, solve
 
 if TYPE_CHECKING:
@@ -42,10 +35,6 @@ DEFAULT_GAP = Fraction(1, 10**9)
 DEFAULT_MAX_PATTERNS = 10**6
 MANY_PATTERNS = 20_000  # beyond, a cover is faster than the list
 DEFAULT_RATIO = Fraction(1, 10)
-_NOTHING = Fraction(0)
-_LARGEST = Fraction(10**300)
-_TOO_LARGE = "the data, lambda or delta are beyond the range of doubles (squares of about 1e300); scale them down."
-_TOO_SMALL = "the data, lambda or delta are too small for doubles (squares of about 1e-300); scale them up."
 NO_LIMITS = Limits()
 FINE = Fraction(1, 10**40)  # the relative gap of points at which derivatives are taken
 
@@ -231,66 +220,41 @@ def prepared(problem: Problem) -> FloatProblem | Training:
 
 
 def optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits = NO_LIMITS) -> Facts:
-    """The facts about the optimum at lambda."""
-    if problem.free or problem.unlisted:
-        return _optimum_of_network(problem, choice, gap, stages, limits)
-    with stages.stage("lambda_max"):
-        floats = _prepared(problem)
-        largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
-        if problem.loss is LOGISTIC:
-            largest = half(largest)
+    """The facts about the optimum at lambda: of a network over all patterns by whatever prover settles it."""
+    small = problem.network is None or problem.listed is not None
+    if small:  # of large data the doubles say it themselves
+        require_data_in_range(problem)
+
+    def chosen(largest: LambdaMax) -> Fraction:
         lam = choice.resolve(largest)
-    if lam * lam >= largest.squared:
-        return zero_facts(problem, lam, largest, gap)
-    _in_range(lam)
-    if problem.delta:
-        _in_range(problem.delta, lam / problem.delta)
+        if small and lam * lam < largest.squared:
+            require_in_range(lam)
+        return lam
+
+    try:
+        if problem.network is not None:
+            return _optimum_of_network(problem, chosen, gap, stages, limits)
+        with stages.stage("lambda_max"):
+            largest = listed_lambda_max(problem)
+            lam = chosen(largest)
         with stages.stage("prove"):
-            return elastic_facts(problem, lam, largest, gap)
-    if problem.loss is LOGISTIC:
-        with stages.stage("prove"):
-            proposed = partial(propose, floats, lam=THOROUGH * float(lam))
-            return logistic_facts(problem, floats, lam, largest, gap, proposed)
-    with stages.stage("solve"):
-        solution = solve(floats, float(lam))
-        if not solution.neurons:  # just below lambda_max zero has a tiny gap, but is not optimal
-            solution = solve(floats, float(lam), tol=0.0)
-    with stages.stage("prove"):
-        return refine_and_prove(Question(problem, floats, lam, largest, gap), solution)
+            return listed_facts(problem, lam, largest, gap)
+    except OverflowError:
+        raise DataError(TOO_LARGE) from None
 
 
-def _optimum_of_network(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits) -> Facts:
-    """The same by covers or leaders, and for networks with free terms."""
-    from relu_cert.cover.build import Exhausted  # compiled, and slow to load
+def _optimum_of_network(
+    problem: Problem, chosen: Callable[[LambdaMax], Fraction], gap: Fraction, stages: Stages, limits: Limits
+) -> Facts:
+    """The same for a network over all patterns."""
+    from relu_cert.cover.build import Exhausted  # slow to load
     from relu_cert.driver.network import optimum_of_network
 
     with stages.stage("prove"), interruptible():
         try:
-            return optimum_of_network(problem, choice.resolve, gap, limits, stages.tell)
+            return optimum_of_network(problem, chosen, gap, limits, stages.tell)
         except Exhausted as why:
             raise UsageError(f"nothing could be proved: {why}; give more time with --seconds.") from None
-
-
-def _prepared(problem: Problem) -> FloatProblem:
-    """The problem in floats; data beyond their range are refused, because nothing could be proposed."""
-    try:
-        if (source := problem.source) is not None:
-            largest = max((abs(x) for row in source.Z for x in row), default=_NOTHING)
-        else:
-            largest = max((block.largest for block in problem.blocks), default=_NOTHING)
-        _in_range(largest, largest * max(map(abs, problem.y), default=_NOTHING))
-        return prepare(problem)
-    except OverflowError:
-        raise DataError(_TOO_LARGE) from None
-
-
-def _in_range(*sizes: Fraction) -> None:
-    """Refuse sizes whose squares, which the solver needs, are beyond the doubles."""
-    for size in sizes:
-        if size * size >= _LARGEST:
-            raise DataError(_TOO_LARGE)
-        if 0 < size * size * _LARGEST <= 1:
-            raise DataError(_TOO_SMALL)
 
 
 def _with_derivatives(facts: Facts, wanted: Derivatives) -> Facts:

@@ -16,4 +16,4 @@ def test_small_data_wait_for_nothing_that_they_do_not_need(tmp_path: Path) -> No
     ran = subprocess.run([sys.executable, "-c", CODE, *command], cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = set(ran.stdout.split())
     assert "relu_cert.pipeline" in loaded
-    assert not loaded & {"numba", "networkx", "sympy", "cvxpy", "relu_cert.cover.engine", "relu_cert.leaders.find"}
+    assert not loaded & {"numba", "networkx", "sympy", "cvxpy", "relu_cert.cover.compiled", "relu_cert.leaders.find"}

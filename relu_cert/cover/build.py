@@ -55,6 +55,7 @@ THETA_BITS = 220
 DEPTH = 160
 FIRST, CHUNK, OFTEN = 50, 20_000, 0.25  # nodes before the clock is looked at: at first, at most; about so many seconds
 TRIED, HEIGHTS = 3000, 3 * 10**6  # nodes, and lines times nodes: while trees are so small, other root cones are tried
+FEW_LINES = 24  # covers of so few lines are small as they are, and interpreted
 AHEAD = 8  # nodes: so far a walk looks ahead
 FEW_NODES, SOME_EDGES = 20_000, 4  # covers of so few nodes are built again, looking ahead, from so many dimensions on
 UNLEVELLED = ("counts", "at")  # the parts of a stack that it has once
@@ -301,7 +302,7 @@ def dual_cover(
         sides[xi] = side, engine_ties(data, ties, here, side, xi, doubts)
         found[xi] = tree(*sides[xi], data.basis, xi, pool, violation, first, height)
     cover = Cover(data.basis, tuple(ties), margin, found[1], found[-1])
-    if height is not None:
+    if height is not None or len(data.lines.rows) <= FEW_LINES:
         return cover
     best = smallest(cover, data, sides, violation)
     return looked_ahead(best, sides, pool, violation) if short else best

@@ -11,14 +11,23 @@ import numpy as np
 from relu_cert.bags import EACH
 from relu_cert.clock import until
 from relu_cert.cover.build import Exhausted, Missed, Stuck, dual_cover
-from relu_cert.cover.evidence import Cover
+from relu_cert.cover.evidence import Cover, Row
 from relu_cert.cover.exact_set import algebraic_facts, exact_facts
 from relu_cert.cover.limits import Limits
-from relu_cert.cover.lines import weights_of
+from relu_cert.cover.lines import Weights, weights_of
 from relu_cert.cover.pool import Serial
-from relu_cert.cover.prover import FACES, Found, Prover, nearby
+from relu_cert.cover.prover import FACES, RADII, Found, Prover, nearby
+from relu_cert.cover.refine import Data
 from relu_cert.cover.setting import Setting
-from relu_cert.cover.ties import Untied, exact_shares, longest_squared, near_direction, ties_at, value_squared
+from relu_cert.cover.ties import (
+    Untied,
+    exact_shares,
+    longest_squared,
+    near_direction,
+    pieces_near,
+    ties_at,
+    value_squared,
+)
 from relu_cert.cover.train import largest
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.free.terms import DEPENDENT, outputs
@@ -34,6 +43,7 @@ from relu_cert.solve.threads import one_thread
 
 LEVEL = "a neuron that is zero at no row can be split into several of other free biases"
 MOST_BITS = 20_000  # of a pattern: the checker reads no longer ones
+FEW_NODES = 20_000  # so small a cover is built again at once where the optimum seems to be rational
 LONG_PATTERNS = "patterns of so many rows are longer than what the checker reads"
 
 
@@ -67,18 +77,10 @@ def trivial_bound(network: Network, y: Vector) -> Fraction:
 def _lambda_max_at(given: Setting, theta: Vector, limits: Limits, xi: int, u: np.ndarray) -> LambdaMax:
     """The proof that nothing is above the maximum near u."""
     sides = {sign: weights_of(given.data.lines, theta, sign) for sign in (1, -1)}
-    best: tuple[Fraction, tuple[int, ...]] | None = None
-    for tolerance in FACES:
-        try:
-            at = near_direction(given.data, sides[xi], u, tolerance)
-        except Untied:
-            continue
-        here = value_squared(sides[xi], at)
-        if best is None or here > best[0]:
-            best = here, at
-    if best is None or not best[0]:
+    near = [*_faces_near(given.data, sides[xi], u), *_tops_of_pieces(given.data, sides[xi], xi, u)]
+    least, at = max(((value_squared(sides[xi], at), at) for at in near), default=(Fraction(0), ()))
+    if not least:
         raise Untied("no direction is near")
-    least, at = best
     data = replace(given.data, lam=sqrt_upper(least, 256))
     ties = [exact_shares(data, sides[xi], tie) for tie in ties_at(data, sides[xi], xi, at)]
     pool = Serial(limits, until(limits.seconds))
@@ -95,6 +97,21 @@ def _lambda_max_at(given: Setting, theta: Vector, limits: Limits, xi: int, u: np
             if more is None:
                 raise Untied("a tie that is not known") from None
             ties += [exact_shares(data, sides[stuck.xi], tie) for tie in more]
+
+
+def _faces_near(data: Data, weights: Weights, u: np.ndarray) -> Iterator[Row]:
+    """The maximisers on the faces of the lines that nearly pass through u."""
+    for tolerance in FACES:
+        try:
+            yield near_direction(data, weights, u, tolerance)
+        except Untied:
+            continue
+
+
+def _tops_of_pieces(data: Data, weights: Weights, xi: int, u: np.ndarray) -> Iterator[Row]:
+    """The directions of the pieces around u, from close by to far away: floats may not have come to the top."""
+    for radius in RADII:
+        yield from (piece.u for piece in pieces_near(data, weights, xi, u, radius))
 
 
 def covered_zero_facts(given: Setting, lam: Fraction, top: LambdaMax, gap: Fraction) -> Facts:
@@ -128,7 +145,12 @@ def add_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
         return replace(facts, optimal_set=Unknown("no neuron ties"))
     if facts.problem.n > MOST_BITS:
         return replace(facts, optimal_set=Unknown(LONG_PATTERNS))
-    reason, near = "", None
+    reason, near, exact = "", None, None
+    plain = facts.problem.relu.bags is EACH
+    if plain and found.cover.nodes <= FEW_NODES:
+        exact = exact_facts(prover, facts, found)
+        if exact is not None and exact.known:
+            return with_vertices(exact)[0]
     for rows in _lifts(facts.problem, found.theta):
         try:
             tried = facts if not rows else _moved(facts, prover.moved(found, rows))
@@ -138,11 +160,12 @@ def add_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
             break
         except (Unsettled, Untied, Exhausted, Stuck, Missed) as why:
             reason = reason or str(why)
-    if facts.problem.relu.bags is not EACH:
+    if not plain:
         return near or replace(facts, optimal_set=Unknown(reason))
-    exact = exact_facts(prover, facts, found)
-    if exact is not None and exact.known:
-        return with_vertices(exact)[0]
+    if found.cover.nodes > FEW_NODES:
+        exact = exact_facts(prover, facts, found)
+        if exact is not None and exact.known:
+            return with_vertices(exact)[0]
     exact = algebraic_facts(prover, facts, found)
     if exact is not None:
         return replace(with_vertices(exact)[0], shortest=shortest_weights(exact))

@@ -110,12 +110,13 @@ class Prover:
             )
         self.until = self.limits.until
 
-    def run(self, enough: float = 0.0) -> Found:
-        """The best proof that the limits allow; without an exact finish, a relative gap of `enough` will do."""
+    def run(self, enough: float = 0.0, *, loose: bool = True) -> Found:
+        """The best proof that the limits allow; without an exact finish, a relative gap of `enough` will do, or, not
+        `loose`, Exhausted says why there is none."""
         with one_thread():
-            return self._run(enough)
+            return self._run(enough, loose)
 
-    def _run(self, enough: float) -> Found:
+    def _run(self, enough: float, loose: bool) -> Found:
         reason = ""
         if self.state is not None and self.state.network is not None:
             self.trained, self.extra, self.troubled = self.state.network
@@ -138,6 +139,8 @@ class Prover:
             except (Unrefined, Untied, Stuck) as why:
                 reason = str(why)
                 break
+        if not loose:
+            raise Exhausted(reason)
         return self._loose(reason, enough)
 
     def _finish(self, trained: Trained) -> Found:

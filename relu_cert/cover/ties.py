@@ -29,6 +29,7 @@ from relu_cert.rationals import to_fmpq, to_fraction
 SAME = 1e-9
 SHARE_BITS = 240
 SHORT_BITS = 48
+ROUNDING = 1e-13  # of floats, relative to lambda
 FEW_SIDES = 2  # convex lines through a ray with which its pieces are told apart
 MOST_SIDES = 4
 MOST_STEPS = 300
@@ -152,7 +153,10 @@ def shares_of(
     share = np.linalg.lstsq(A, b, rcond=1e-12)[0]
     units = columns / np.linalg.norm(columns, axis=1, keepdims=True)
     dependent = np.linalg.matrix_rank(units, tol=1e-9) < len(tight)
-    if dependent or (share < lowest).any() or (share > highest).any():
+    inside = np.clip(share, lowest, highest)  # a share on its bound is beside it in floats
+    if not dependent and float(np.abs(A @ inside - b).max()) < ROUNDING:
+        share = inside
+    elif dependent or (share != inside).any():
         share = lsq_linear(A, b, (lowest, highest), tol=1e-15).x
         if float(np.abs(A @ share - b).max()) > 1e-8:
             return None

@@ -3,7 +3,7 @@
 Three provers show that theta is dual feasible, xi theta.(Zu)_+ <= lambda |u| for all u:
 
     the cover      where the data have few directions: an exact finish, or a proved gap that falls with time
-    the list       of patterns, where there is one (here: of networks with free terms on small data)
+    the list       of patterns, on small data: where there are more directions than points, or no cover settles it
     the leaders    with many features, or where a cover leaves a gap
 
 Each is given what was trained so far and answers with facts, or with the reason why there are none; the best bound
@@ -29,6 +29,7 @@ from relu_cert.cover.prover import COARSE, SURELY, Prover, exact_fit, neurons_of
 from relu_cert.cover.setting import Setting, setting_for_cover
 from relu_cert.cover.stack import Floats
 from relu_cert.cover.train import Task, largest, train
+from relu_cert.driver.blocks import listed_facts, listed_lambda_max
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.free.listed import listed_dual
 from relu_cert.free.terms import coefficients, combined, outputs, weights_of
@@ -38,15 +39,28 @@ from relu_cert.interrupt import INTERRUPTED, interrupted
 from relu_cert.leaders.evidence import MOST_ROWS
 from relu_cert.problem.loss import LOGISTIC, SQUARES
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal, Unknown
+from relu_cert.prove.facts import (
+    AlgebraicSet,
+    Attained,
+    Dual,
+    ExactNeuron,
+    Facts,
+    LambdaMax,
+    PieceMultipliers,
+    Primal,
+    Unknown,
+)
+from relu_cert.prove.prove import zero_facts
 from relu_cert.prove.value import facts_of, norm_upper
 from relu_cert.solve.threads import one_thread
 
 DEFAULT_SECONDS = 60.0
 LAMBDA_MAX_SECONDS = 20.0
+SMALL_SECONDS = 10.0  # for a cover of small data, where a list can settle what it leaves
 EASY, HARD, HARDEST = 6, 9, 10  # ranks up to which the cover may take most of the time; from which on less; and little
 LISTED = 7  # directions: where there are more, a list is faster by far than a cover
 NORM_BITS = 300
+LEAST, MOST, LONG = Fraction(1, 10**30), Fraction(10**30), 1000  # numbers of small data for a cover; bits
 LEADERS = 0.2  # of the time, at least, even where the cover took more than its share
 FINEST = 1e-6  # a gap that the leaders may be asked for: where a finer one is wanted they end with COARSE
 GOOD = Fraction(1, 10**3)  # a relative gap of a cover that the leaders are not asked to better
@@ -80,6 +94,11 @@ class Question:
         """Whether the patterns are listed."""
         return self.problem.relu.all is not None
 
+    @property
+    def plain_list(self) -> bool:
+        """Whether a list proves what is left of a problem without free terms."""
+        return listed_plainly(self.problem)
+
     def facts(self, neurons: Neurons, dual: Dual, reason: str = "") -> Facts:
         """The facts of a network and a dual point."""
         point = exact_point(self.problem, self.columns, neurons, self.task)
@@ -95,21 +114,38 @@ class Attempt:
     neurons: Neurons | None = None
 
 
+def listed_plainly(problem: Problem) -> bool:
+    """Whether a list of patterns proves all that there is to prove."""
+    return problem.listed is not None and not problem.free
+
+
 def optimum_of_network(problem: Problem, choice: LambdaChooser, gap: Fraction, limits: Limits, tell: Tell) -> Facts:
     """The facts about the optimum."""
-    given = setting_for_cover(problem)
+    given = setting_for_cover(problem) if problem.listed is None or problem.free or is_moderate(problem) else None
     limits = replace(limits, seconds=DEFAULT_SECONDS if limits.seconds is None else limits.seconds)
     until = limits.until
+    if given is None and listed_plainly(problem):
+        top = listed_lambda_max(problem)
+        return listed_facts(problem, choice(top), top, gap)
     frame, columns, task = _in_floats(problem, given)
     top = _lambda_max(problem, given, columns, task, frame, limits)
     lam = choice(top if top.least is None else replace(top, squared=top.least))
     if not top.exact:  # nothing is claimed of lambda >= lambda_max without a proof of it
         top = replace(top, squared=max(top.squared, 2 * lam * lam))
-    elif given is not None and lam * lam >= top.squared:
-        return covered_zero_facts(given, lam, top, gap)
+    elif lam * lam >= top.squared:
+        if isinstance(top.multipliers, PieceMultipliers):
+            return zero_facts(problem, lam, top, gap)
+        if given is not None:
+            return covered_zero_facts(given, lam, top, gap)
     task = replace(task, lam=float(lam))
     seconds = limits.seconds or DEFAULT_SECONDS
     return _best(Question(problem, lam, top, columns, task, frame, gap, limits, seconds, until, tell), given)
+
+
+def is_moderate(problem: Problem) -> bool:
+    """Whether a cover can be made of the numbers: products of several of them are far from the ends of the doubles."""
+    numbers = [abs(x) for row in (*problem.relu.Z, problem.y) for x in row if x]
+    return all(LEAST <= x <= MOST and x.denominator.bit_length() <= LONG for x in numbers)
 
 
 def _in_floats(problem: Problem, given: Setting | None) -> tuple[Floats, tuple[Vector, ...], Task]:
@@ -137,8 +173,10 @@ def _best(question: Question, given: Setting | None) -> Facts:
                 break
     if not found:
         raise Exhausted(reason)
-    best = max(found, key=lambda facts: (facts.known, facts.value.lower))
+    best = max(found, key=lambda facts: (facts.known, not _in_field(facts), facts.value.lower))
     if best.known:
+        return best
+    if not best.covered and question.plain_list:
         return best
     return replace(best, optimal_set=Unknown(INTERRUPTED if interrupted() else reason or best.unsettled))
 
@@ -152,7 +190,8 @@ def _provers(question: Question, given: Setting | None) -> Sequence[Prove]:
     if question.listed:
         if rank > LISTED:
             return (by_list,)
-        return (by_list, by_cover) if question.problem.loss is LOGISTIC else (by_cover, by_list)
+        free_logistic = question.problem.free and question.problem.loss is LOGISTIC
+        return (by_list, by_cover) if free_logistic else (by_cover, by_list)
     return (leaders_first, by_cover) if rank > EASY and question.gap > FINEST else (by_cover, by_leaders)
 
 
@@ -160,10 +199,15 @@ def _enough(question: Question, attempt: Attempt) -> bool:
     """Whether no other prover is asked."""
     facts, problem = attempt.facts, question.problem
     if facts is None or facts.known:
-        return facts is not None
-    if question.listed:  # of such problems the list can prove the value alone
+        return facts is not None and not (question.plain_list and _in_field(facts))
+    if question.listed:  # where the list can prove the value alone
         return (problem.loss is LOGISTIC or "biases" in problem.free) and facts.value.reached
     return not attempt.reason or facts.value.reached or facts.value.relative_gap < GOOD
+
+
+def _in_field(facts: Facts) -> bool:
+    """Whether the optimal set is known at a residual of algebraic numbers only: less is shown of its faces."""
+    return isinstance(facts.optimal_set, AlgebraicSet)
 
 
 def share_of_cover(rank: int, rows: int = 0) -> float:
@@ -177,12 +221,13 @@ def share_of_cover(rank: int, rows: int = 0) -> float:
 def prove_by_cover(given: Setting, question: Question, neurons: Neurons | None) -> Attempt:
     """A cover, with the optimal set where its finish is exact."""
     rank, until = len(given.data.basis), question.until
-    limits = replace(question.limits, seconds=max(share_of_cover(rank, len(given.Z)) * until.left, 1.0))
+    seconds = max(share_of_cover(rank, len(given.Z)) * until.left, 1.0)
+    limits = replace(question.limits, seconds=min(seconds, SMALL_SECONDS) if question.plain_list else seconds)
     prover = Prover(given, question.lam, limits, question.tell)
     if rank >= HARD and limits.state is None:
         prover.prepare(until.within(TRAINING * until.left))
     try:
-        found = prover.run(enough=0.0 if question.listed else float(question.gap))
+        found = prover.run(0.0 if question.listed else float(question.gap), loose=not question.plain_list)
     except Exhausted as why:
         trained = None if prover.trained is None else neurons_of(prover.trained, given.frame)
         return Attempt(None, str(why) or LIMIT, trained)
@@ -195,6 +240,9 @@ def prove_by_cover(given: Setting, question: Question, neurons: Neurons | None) 
 def by_list(question: Question, neurons: Neurons | None) -> Attempt:
     """The list of patterns: multipliers for all its pieces."""
     problem, until = question.problem, question.until
+    if question.plain_list:
+        facts = listed_facts(problem, question.lam, question.top, question.gap)
+        return Attempt(facts, facts.unsettled)
     late = until.within(TRAINING * until.left)
     own = _trained(question, late, thorough=False)
     theta = problem.loss.theta(problem.y, exact_point(problem, question.columns, own, question.task).fit)
@@ -283,9 +331,14 @@ def _lambda_max(
     """lambda_max by a cover, where there can be one; else a direction at which zero, or the free terms alone, fail
     below some lambda, which is known exactly (or, with free terms and the logistic loss, as well as floats tell:
     nothing is claimed of it)."""
-    if given is not None and not problem.free:
-        seconds = min(limits.seconds or DEFAULT_SECONDS, LAMBDA_MAX_SECONDS)
-        return prove_lambda_max(given, replace(limits, seconds=seconds))
+    listed = listed_plainly(problem)
+    if given is not None and not problem.free and not (listed and len(given.data.basis) > LISTED):
+        seconds = min(limits.seconds or DEFAULT_SECONDS, SMALL_SECONDS if listed else LAMBDA_MAX_SECONDS)
+        found = prove_lambda_max(given, replace(limits, seconds=seconds))
+        if found.exact or not listed:
+            return found
+    if listed:
+        return listed_lambda_max(problem)
     theta = _pull(problem, columns, task)
     bound = Fraction(0) if problem.free else trivial_bound(problem.relu, theta)
     if not len(frame):

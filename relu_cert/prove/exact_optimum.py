@@ -134,7 +134,7 @@ def facts_at(
     facts = facts_of(problem, lam, largest, point, dual, gap)
     if facts.value.lower != facts.value.upper:
         return None
-    known = one_or_two(outputs, target, first)
+    known = one_or_two(outputs, target, first) if outputs else None
     if known is None:
         return facts
     return replace(facts, optimal_set=ExactSet(r, tuple(tied), tuple(map(_fractions, known[0])), _fractions(known[1])))

@@ -99,7 +99,8 @@ def test_a_page_says_what_is_minimised(made, name):
 @pytest.mark.parametrize(("columns", "how"), [(12, r"a tree of \d[\d,]* cones that cover"), (0, "it leaves a gap")])
 def test_a_page_says_what_proves_the_bound(monkeypatch, columns, how):
     """By a cover or by the leaders; a list of patterns needs no such sentence."""
-    assert "No network of any width has" not in Page(certify(Z, Y, "1/3").html()).prose
+    assert "No network of any width has" not in Page(certify(Z, Y, "1/3", model="gated").html()).prose
+    assert "No network of any width has" in Page(certify(Z, Y, "1/3").html()).prose
     monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
     monkeypatch.setattr(setting, "MOST_COLUMNS", columns)
     found = certify([*Z, [5, 3]], [*Y, 2], "1/3", seconds=2)
