@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from relu_cert.cover.evidence import Cover
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
 from relu_cert.network.objective import ConvexNeuron, outputs
 from relu_cert.problem.problem import Block, Problem
@@ -43,10 +44,13 @@ def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron], gap: Fraction) 
     """
     exact = [relu_neuron(facts.problem.relu.Z, neuron.sign, neuron.w, NORM_BITS) for neuron in neurons]
     point = primal(facts.problem, exact)
-    bounds = value(facts.problem, facts.lam, point, facts.dual, gap)
+    bounds, dual = value(facts.problem, facts.lam, point, facts.dual, gap), facts.dual
+    if isinstance(dual.multipliers, Cover):  # theta does not follow from this network
+        dual = replace(dual, multipliers=replace(dual.multipliers, source=None))
     return replace(
         facts,
         primal=point,
+        dual=dual,
         value=bounds,
         fit=fit(facts.problem, point, bounds),
         optimal_set=Unknown(),
