@@ -37,12 +37,13 @@ ERROR, INTERRUPTED = 70, 130
 NOTHING = "nothing is said about the certificate"
 DATA = (
     *("data", "sha256", "kind", "numbers", "bias", "target", "targets", "labels", "center", "delimiter", "header"),
-    *("conv", "bags", "pool", "n", "d", "rows", "outputs"),
+    *("conv", "bags", "pool", "slope", "n", "d", "rows", "outputs"),
 )
 NUMBERS = (
     "lambda",
     "delta",
     "decayed",
+    "slope",
     "gap",
     "lo",
     "hi",

@@ -93,9 +93,10 @@ def stationarity(
         first, cells = _first(_penalised(network, w), v, inner, kinks, Z, pulls, lam)
         found.append(NeuronStationarity(first, second, kinks, cells))
     total = _sum(pulls, range(len(Z)))
-    of_bias = _of_bias(network.b2, r, total, lam) if network.bias_neuron else _ZERO
+    on = [k for k, z in enumerate(Z) if z[-1] > 0]  # all, but with a slope
+    of_bias = _of_bias(network.b2, r, _sum(pulls, on), lam) if network.bias_neuron else _ZERO
     held = not network.b2 and not free_constant(network.free) and abs(sum(r, _ZERO)) > lam
-    held = held and all(z[-1] == 1 for z in Z) and set(bags.pooled([Fraction(1)] * len(Z))) == {1}
+    held = held and all(abs(z[-1]) == 1 for z in Z) and set(bags.pooled([max(z[-1], _ZERO) for z in Z])) == {1}
     meant = ", b2 counted as a neuron" if network.bias_neuron else ", b2 held at 0" if held else ""
     return Stationarity(tuple(found), of_bias + _of_free(network, r, total), meant)
 

@@ -118,6 +118,25 @@ def test_a_bias_that_would_move_is_said_to_be_held() -> None:
     assert said("4", "0", "5", "PROVED") == "the network is a Clarke stationary point of J (kinks: 0)"
 
 
+def leaky(verdict: str, y: str = "2 2", J: str = "3") -> bytes:
+    """Records 1 and -1, max(t, t/2), lambda = 2: the network b2 = 1 alone, as bags of rows z and -z."""
+    tree = json.loads(constant("2", "1", J, verdict))
+    bags = [{"scale": "1/2", "rows": rows, "times": "2 -1"} for rows in ([0, 1], [2, 3])]
+    tree["problem"] |= {"Z": ["1 1", "-1 -1", "-1 1", "1 -1"], "y": y, "bags": bags}
+    tree["input"] |= {"slope": "1/2"}
+    return json.dumps(tree).encode()
+
+
+def test_the_neuron_of_a_bias_is_off_where_a_slope_has_opposite_rows() -> None:
+    """r = (1, 1), sum r = lambda and X'r = 0: it is stationary in every sense, and with all rows on it would not be."""
+    (line,) = verify.check(leaky("PROVED"))
+    assert line.proved == "the network is a Clarke stationary point of J, b2 counted as a neuron (kinks: 0)"
+    with pytest.raises(verify.Rejected):
+        verify.check(leaky("REFUTED"))
+    (line,) = verify.check(leaky("REFUTED", "3 1", "4"))  # r = (2, 0), X'r = 2
+    assert line.proved.endswith("has a norm from 2 to 2")
+
+
 def decayed() -> dict[str, Any]:
     """Rows 1 and -1, y = (4, 1), lambda = rho = 1: Theta = (1, 0) and -1 at the row that is appended, the network is
     2 (z)_+ + 1, and p* = 3."""

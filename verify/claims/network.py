@@ -8,8 +8,8 @@ from verify.claims import PROVED, REFUTED, Row
 from verify.facts import NETWORK, VALUE, Facts, needed
 from verify.network.check import Network
 from verify.network.own import Own
-from verify.network.weights import adds_to_ones, free_constant
 from verify.network.weights import balanced as balanced_objective
+from verify.network.weights import free_constant, is_constant
 from verify.numbers.bounds import root_above
 from verify.problem.problem import Problem
 from verify.rules.value import Value
@@ -78,8 +78,8 @@ def not_stationary(problem: Problem, facts: Facts, node: Node) -> str:
 def of_what(problem: Problem, network: Network) -> str:
     """What is meant where the output bias is in the penalty: b2 != 0 is a neuron, which can turn, and 0 is none; by
     itself it would move from 0 where |sum r| > lambda."""
-    weights, possible = network.weights, all(z[-1] == 1 for z in problem.seen) and adds_to_ones(problem)
-    if free_constant(problem) or not possible:
+    weights = network.weights
+    if free_constant(problem) or not is_constant(problem):
         return ""
     held = abs(sum(weights.residual, Fraction(0))) > problem.lam
     return ", b2 counted as a neuron" if weights.b2 else ", b2 held at 0" if held else ""

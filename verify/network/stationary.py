@@ -46,12 +46,14 @@ def of_free(problem: Problem, weights: Weights) -> Fraction:
 
 
 def of_bias(problem: Problem, weights: Weights) -> Fraction:
-    """The squared gradient in the neuron sqrt|b2| e, sign(b2) sqrt|b2|, which is above 0 on all rows: |b2| times the
-    squares of lambda - xi sum r and of lambda e - xi Z'r; none where it is free."""
+    """The squared gradient in the neuron sqrt|b2| e, sign(b2) sqrt|b2|, which is 0 on no row: |b2| times the squares of
+    lambda - xi sum r and of lambda e - xi Z'D t, D the rows where it is on: all, but with a slope. None where it is free."""
     if free_constant(problem):
         return Fraction(0)
     xi, lam = (1 if weights.b2 > 0 else -1), problem.lam
-    *others, last = (xi * x for x in transposed(problem.seen, problem.spread(weights.residual)))
+    t = problem.spread(weights.residual)
+    on = tuple(t_k if z[-1] > 0 else Fraction(0) for t_k, z in zip(t, problem.seen, strict=True))
+    *others, last = (xi * x for x in transposed(problem.seen, on))
     second = lam - xi * sum(weights.residual, Fraction(0))
     return abs(weights.b2) * (second**2 + (lam - last) ** 2 + square(tuple(others)))
 

@@ -67,8 +67,7 @@ def read_weights(problem: Problem, fields: Fields) -> Weights:
     if b2 and not constant:
         if any(abs(z[-1]) != 1 for z in problem.seen):
             raise fields["b2"].reject("0, because the last column of Z is not the column of ones")
-        constant_neuron = problem.output((Fraction(0),) * (problem.d - 1) + (Fraction(1),))
-        fields["b2"].require(set(constant_neuron) == {1}, "0, because outputs are not means of rows")
+        fields["b2"].require(is_constant(problem), "0, because outputs are not means of rows")
         neurons.append(neuron_of(problem, len(W1), 1 if b2 > 0 else -1, (Fraction(0),) * (problem.d - 1) + (abs(b2),)))
     linear = transposed(inputs, skip[: len(inputs)]) if skip and inputs else (Fraction(0),) * problem.n
     ones = problem.outputs[0] if constant else (Fraction(0),) * problem.n
@@ -87,6 +86,12 @@ def constants(problem: Problem) -> int:
     """How many free columns are constants: ones, or P1, or both where they differ."""
     named = ("output-bias" in problem.free) + problem.biases
     return named - (named == 2 and adds_to_ones(problem))
+
+
+def is_constant(problem: Problem) -> bool:
+    """Whether the neuron e on the column of ones (with a slope of ones and their opposites) is 1 at every output."""
+    ones = all(abs(z[-1]) == 1 for z in problem.seen)
+    return ones and set(problem.output((Fraction(0),) * (problem.d - 1) + (Fraction(1),))) == {1}
 
 
 def adds_to_ones(problem: Problem) -> bool:
