@@ -470,6 +470,7 @@ def certify_network(
     network, Z = through_pipeline(network, Z)
     trained = given_network(network, from_layer)
     trained = replace(trained, slope=trained.bent(slope_of(slope, "slope")))
+    conv = conv or trained.rule
     Z = trained.features(Z) if trained.before else Z
     own_penalty = trained_with(network, len(y))
     if lam is None:

@@ -183,6 +183,9 @@ def _require_kernel(trained: TrainedNetwork, data: Dataset) -> None:
     if trained.kernel and windows is None:
         by = "x".join(map(str, trained.kernel[1:]))
         raise UsageError(f"the network is a convolution with filters of {by}; say --conv, too, how it slides.")
+    if trained.slides and windows is not None and trained.slides != (windows.stride, windows.padding):
+        own, here = trained.slides, (windows.stride, windows.padding)
+        raise UsageError(f"the network has stride {own[0]} and padding {own[1]}, the windows {here[0]} and {here[1]}.")
     if trained.kernel and windows is not None and trained.kernel != windows.shape:
         shapes = [" x ".join(map(str, shape)) for shape in (trained.kernel, windows.shape)]
         raise UsageError(f"the network's filters have shape {shapes[0]}, the windows {shapes[1]} (channels first).")

@@ -78,6 +78,8 @@ def _exact(field: str, stated: dict[str, Any]) -> Fraction:
 
 def _bagged(sets: list[list[Row]], stated: dict[str, Any]) -> dict[str, Any]:
     """Z, and with bags the rows other than zero, each once, and how often each is in each bag."""
+    if "slope" in stated:
+        return _leaky(sets, Fraction(stated["slope"]), mean=stated.get("pool") == "mean")
     if "pool" not in stated:
         return {"Z": [" ".join(map(str, row)) for some in sets for row in some]}
     Z = list(dict.fromkeys(row for some in sets for row in some if any(row)))
@@ -88,6 +90,28 @@ def _bagged(sets: list[list[Row]], stated: dict[str, Any]) -> dict[str, Any]:
         rows = sorted(set(held))
         scale = Fraction(1, len(some)) if stated["pool"] == "mean" else Fraction(1)
         bags.append({"scale": str(scale), "rows": rows, "times": [held.count(k) for k in rows]})
+    return {"Z": [" ".join(map(str, row)) for row in Z], "bags": bags}
+
+
+def _leaky(sets: list[list[Row]], s: Fraction, *, mean: bool) -> dict[str, Any]:
+    """The same for max(t, s t) = (t)_+ - s (-t)_+: z counts once and -z counts -s times, over the denominator of s."""
+    seen = dict.fromkeys(x for some in sets for row in some if any(row) for x in (row, tuple(-a for a in row)))
+    weights = []
+    for some in sets:
+        held: dict[Row, Fraction] = {}
+        for row in filter(any, some):
+            for x, weight in ((row, Fraction(1)), (tuple(-a for a in row), -s)):
+                held[x] = held.get(x, Fraction(0)) + weight
+        weights.append({row: weight for row, weight in held.items() if weight})
+    Z = [row for row in seen if any(row in held for held in weights)]
+    number, q = {row: k for k, row in enumerate(Z)}, s.denominator
+    bags = []
+    for some, held in zip(sets, weights, strict=True):
+        order = sorted(held, key=number.__getitem__)
+        scale = Fraction(1, q * (len(some) if mean else 1))
+        times = [int(held[row] * q) for row in order]
+        listed = times if all(0 < m < 10**15 for m in times) else " ".join(map(str, times))
+        bags.append({"scale": str(scale), "rows": [number[row] for row in order], "times": listed})
     return {"Z": [" ".join(map(str, row)) for row in Z], "bags": bags}
 
 

@@ -96,7 +96,8 @@ class Certificate:
         N = self.Z.shape[0]
         listed = [[QQ(0)] * N for _ in (*bags, *self.roots)]
         for row, bag in zip(listed, bags, strict=False):
-            for j, times in zip(bag["rows"], bag["times"], strict=True):
+            counts = map(int, bag["times"].split()) if isinstance(bag["times"], str) else bag["times"]
+            for j, times in zip(bag["rows"], counts, strict=True):
                 row[j] += rational(bag["scale"]) * times
         return matrix(listed, N)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,10 +17,20 @@ from relu_cert.network.formats.arrays import Array, assemble
 from relu_cert.network.formats.named import from_named, opened
 from relu_cert.network.trained import Origin, TrainedNetwork
 
-SILENT = ("Linear", "ReLU", "Dropout", "Identity", "Flatten", "Sequential")
+SILENT = ("Dropout", "Identity", "Flatten", "Sequential")  # nothing happens there at evaluation
+LINEAR = ("Linear", "Conv1d", "Conv2d")
+ACTIVE = ("ReLU", "LeakyReLU")
+MEANS = ("AdaptiveAvgPool1d", "AdaptiveAvgPool2d")
+_EXPECTED = "Linear or Conv, ReLU or LeakyReLU, for Conv AdaptiveAvgPool(1), and Linear"
+_ADVICE = {
+    "Sigmoid": "the loss of a classifier has it (BCEWithLogitsLoss); leave it out",
+    "Softmax": "the loss of a classifier has it (CrossEntropyLoss); leave it out",
+    "PReLU": "its slope is trained; if it is one number s, give the state dict without it, and slope=s",
+    "Tanh": "only max(t, s t) is a problem that has a convex form here",
+}
 TAKEN = (
     "a file name, (W1, w2), (W1, b1, w2), (W1, b1, w2, b2), a dict with these names, a torch Module or its state dict, "
-    "a fitted MLPRegressor, or a network of relu_cert"
+    "a fitted MLPRegressor or MLPClassifier, or a network of relu_cert"
 )
 
 
@@ -35,8 +47,9 @@ def given_network(network: Any, layer: int = 1) -> TrainedNetwork:
     if type(network).__name__ == "NonConvexReLU":
         return from_scnn(network)
     if callable(getattr(network, "state_dict", None)):
-        require_relu(network)
-        return from_named(type(network).__name__, Origin("torch", layer=layer), _arrays(network.state_dict()))
+        slope, slides = of_module(network)
+        told = type(network).__name__, Origin("torch", layer=layer), _arrays(network.state_dict())
+        return replace(from_named(*told), slope=slope, slides=slides)
     if isinstance(network, Mapping):
         return from_named("the network", Origin("arrays", layer=layer), _arrays(opened(network)))
     if isinstance(network, tuple | list) and 2 <= len(network) <= 4:
@@ -46,16 +59,70 @@ def given_network(network: Any, layer: int = 1) -> TrainedNetwork:
     raise DataError(f"a network cannot be read from {type(network).__name__}; expected {TAKEN}.")
 
 
-def require_relu(module: Any) -> None:
-    """DataError where a torch Module has a part that is no linear layer, no ReLU and nothing at evaluation."""
-    parts = [type(one).__name__ for one in module.modules() if not list(one.children())] if _tree(module) else []
-    other = [one for one in parts if one not in SILENT and not one.startswith("BatchNorm")]
-    if other:
-        leaky = "; a leaky ReLU has a slope, which no problem here has" if "LeakyReLU" in other else ""
+def of_module(module: Any) -> tuple[Fraction | None, tuple[int, int] | None]:
+    """The slope of a torch Module's activations, None where it has none of its own (they are functions then), and
+    stride and padding of its convolution; DataError where a part is not understood, or parts are in another order."""
+    name = type(module).__name__
+    parts = [one for one in module.modules() if not list(one.children())] if _tree(module) else []
+    parts = [
+        one for one in parts if type(one).__name__ not in SILENT and not type(one).__name__.startswith("BatchNorm")
+    ]
+    kinds = [type(one).__name__ for one in parts]
+    if other := next((kind for kind in kinds if kind not in (*LINEAR, *ACTIVE, *MEANS)), None):
+        advice = f": {_ADVICE[other]}" if other in _ADVICE else ""
+        raise DataError(f"{name}: {other} is not understood{advice}; expected {_EXPECTED}.")
+    if any(pooled := [one for one in parts if type(one).__name__ in MEANS]):
+        for one in pooled:
+            if {*np.atleast_1d(np.asarray(one.output_size, dtype=object)).tolist()} != {1}:
+                raise DataError(
+                    f"{name}: an average pool to the size {one.output_size}; expected 1, over the whole image."
+                )
+    if _tree(module) and all(type(one).__name__ == "Sequential" for one in module.modules() if list(one.children())):
+        _require_order(name, kinds)
+    slopes = {_slope(one) for one, kind in zip(parts, kinds, strict=True) if kind in ACTIVE}
+    if len(slopes) > 1:
+        raise DataError(f"{name}: activations of {len(slopes)} different slopes; expected one.")
+    slides = [_slides(name, one) for one, kind in zip(parts, kinds, strict=True) if kind.startswith("Conv")]
+    return next(iter(slopes), None), slides[0] if slides else None
+
+
+def _require_order(name: str, kinds: list[str]) -> None:
+    """DataError unless linear layers, one at each end, alternate with activations (and means, after a convolution)."""
+    told = ", ".join(kinds)
+    steps = [kind for kind in kinds if kind not in MEANS]
+    linear, active = steps[::2], steps[1::2]
+    if len(steps) % 2 == 0 or not {*linear} <= {*LINEAR} or not {*active} <= {*ACTIVE}:
+        raise DataError(f"{name}: the parts {told} in this order; expected {_EXPECTED}.")
+    for at, kind in enumerate(kinds):
+        if kind in MEANS and (at < 2 or not kinds[at - 2].startswith("Conv") or kinds[at - 1] not in ACTIVE):
+            raise DataError(f"{name}: {kind} in the parts {told}; expected it after a convolution and its activation.")
+    if any(kind.startswith("Conv") for kind in kinds[1:]):
+        raise DataError(f"{name}: a convolution after another layer ({told}); expected it to be the first.")
+    if kinds[0].startswith("Conv") and not any(kind in MEANS for kind in kinds):
         raise DataError(
-            f"{type(module).__name__}: {other[0]} is not understood{leaky}; expected Linear, ReLU, Linear (Dropout and "
-            "Flatten do nothing at evaluation)."
+            f"{name}: {told}: each position of a filter has weights of its own; expected AdaptiveAvgPool(1) before "
+            "the last layer, so that outputs are means over positions."
         )
+
+
+def _slope(activation: Any) -> Fraction:
+    """The slope of a ReLU or LeakyReLU, exactly the number that the module holds."""
+    return Fraction(getattr(activation, "negative_slope", 0) if type(activation).__name__ == "LeakyReLU" else 0)
+
+
+def _slides(name: str, conv: Any) -> tuple[int, int]:
+    """Stride and padding of a convolution, the same along all axes; DataError for what --conv cannot say."""
+    found = []
+    for key, usual in (("stride", 1), ("padding", 0), ("dilation", 1), ("groups", 1)):
+        values = {*np.atleast_1d(np.asarray(getattr(conv, key, usual), dtype=object)).tolist()}
+        if len(values) != 1 or not all(isinstance(x, int) for x in values):
+            raise DataError(f"{name}: {key} = {getattr(conv, key)}; expected one number for all axes.")
+        found.append(values.pop())
+    if found[2:] != [1, 1] or getattr(conv, "padding_mode", "zeros") != "zeros":
+        raise DataError(
+            f"{name}: a convolution with dilation, groups or a padding that is not zeros is not understood."
+        )
+    return found[0], found[1]
 
 
 def _tree(module: Any) -> bool:

@@ -43,8 +43,9 @@ class TrainedNetwork:
     so is whether its last input was `appended` to them: ones, for the biases, and none of the file's own inputs.
     `roots`: b2 is decayed, on rows of zeros that the data have more (relu_cert.free.decay).
     `before`: the layers of a deeper network whose outputs are the data of this one. `kernel`: the shape of its filters,
-    channels first, where it is a convolution whose outputs are pooled. `slope`: None where its file names no
-    activation; a network on the data has none, for its rows are there as z and -z (relu_cert.bags)."""
+    channels first, where it is a convolution whose outputs are pooled; `slides`: its stride and padding, if known.
+    `slope`: None where its file names no activation; a network on the data has none, for its rows are there as z and
+    as -z (relu_cert.bags)."""
 
     W1: Matrix
     w2: Vector
@@ -58,6 +59,7 @@ class TrainedNetwork:
     before: tuple[Layer, ...] = field(default=(), compare=False)
     kernel: tuple[int, ...] = ()
     slope: Fraction | None = None
+    slides: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         if not self.W1 or not self.W1[0] or any(len(row) != len(self.W1[0]) for row in self.W1):
@@ -81,6 +83,15 @@ class TrainedNetwork:
             return self.slope if asked is None else asked
         own, other = map(slope_text, (self.slope, asked))
         raise UsageError(f"the network's own slope is {own}, and --slope {other} is asked for; leave it out.")
+
+    @property
+    def rule(self) -> str | None:
+        """How it slides, as far as it says so itself: the rule for arrays of images or signals."""
+        if not self.kernel or self.slides is None:
+            return None
+        stride, padding = self.slides
+        options = [*[f"stride={stride}"] * (stride != 1), *[f"padding={padding}"] * (padding != 0)]
+        return ":".join(["x".join(map(str, self.kernel[1:])), *options])
 
     @property
     def m(self) -> int:
@@ -126,8 +137,11 @@ class TrainedNetwork:
 
 def slope_text(x: Fraction | None) -> str:
     """A slope in words: a double such as that of 0.01 is said to be one."""
-    short = f"{float(x or 0):.12g}"
-    return str(x or 0) if len(str(x)) < 20 else f"{short} (the binary number {float(x or 0)!r} exactly)"
+    x = x or _ZERO
+    power = x.denominator.bit_length() - 1
+    if len(str(x)) < 20 or x.denominator != 1 << power:
+        return str(x)
+    return f"{float(x):.6g}, in binary {x.numerator}/2^{power}"
 
 
 def alive(network: TrainedNetwork) -> list[int]:

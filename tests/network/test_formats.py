@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relu_cert import certify_network
+from relu_cert.errors import DataError
 from relu_cert.network.formats import read_network, rounded, write_network
 from relu_cert.network.formats.json_text import read as read_json
 from relu_cert.network.formats.json_text import write as write_json
@@ -185,6 +187,62 @@ def test_onnx_spellings(tmp_path: Path) -> None:
         found.append(without_origin(read_network(path)))
     assert found[0] == found[1]
     assert found[0] == TrainedNetwork(((F(1), F(1, 2)), (F(-2), F(3))), (F(2), F(-1)), (F(1, 4), F(-1)))
+
+
+def convolution(onnx, *, alpha=None, reduce=False, **more):
+    """An ONNX model as PyTorch writes Conv2d(1, 2, 2, stride=2), ReLU or LeakyReLU, a mean, Flatten, Linear(2, 1)."""
+    helper, numpy_helper = onnx.helper, onnx.numpy_helper
+    rng = np.random.default_rng(0)
+    arrays = {"W": rng.normal(size=(2, 1, 2, 2)), "b": rng.normal(size=2), "v": rng.normal(size=(1, 2))}
+    pool = ("ReduceMean", {"axes": [2, 3], "keepdims": 0}) if reduce else ("GlobalAveragePool", {})
+    options = {"kernel_shape": [2, 2], "strides": [2, 2], "pads": [0] * 4, "dilations": [1, 1], "group": 1} | more
+    active = ("Relu", {}) if alpha is None else ("LeakyRelu", {"alpha": alpha})
+    chain = [(*active, "p", "q"), (*pool, "q", "r"), *([] if reduce else [("Flatten", {"axis": 1}, "r", "s")])]
+    nodes = [
+        helper.make_node("Conv", ["x", "W", "b"], ["p"], **options),
+        *(helper.make_node(kind, [a], [b], **given) for kind, given, a, b in chain),
+        helper.make_node("Gemm", ["r" if reduce else "s", "v"], ["y"], transB=1),
+    ]
+    constants = [numpy_helper.from_array(array.astype(np.float32), key) for key, array in arrays.items()]
+    value = lambda name: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None)  # noqa: E731
+    graph = helper.make_graph(nodes, "net", [value("x")], [value("y")], constants)
+    return helper.make_model(graph).SerializeToString(), arrays
+
+
+@pytest.mark.parametrize("reduce", [False, True])
+@pytest.mark.parametrize("alpha", [None, 0.01])
+def test_onnx_convolutions(tmp_path: Path, reduce: bool, alpha: float | None) -> None:
+    """Conv, Relu or LeakyRelu, a mean, Gemm is a convolution with its stride and slope, judged as the state dict of the
+    same weights is."""
+    onnx = pytest.importorskip("onnx")
+    raw, arrays = convolution(onnx, reduce=reduce, alpha=alpha)
+    (tmp_path / "net.onnx").write_bytes(raw)
+    found = read_network(tmp_path / "net.onnx")
+    slope = None if alpha is None else F(float(np.float32(alpha)))
+    assert (found.kernel, found.slides, found.slope) == ((1, 2, 2), (2, 0), slope)
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(-2, 3, (5, 1, 4, 4)), [1, -1, 2, 0, 1]
+    judged = certify_network(tmp_path / "net.onnx", X, y, "1/2", bias=True)
+    state = {"0.weight": arrays["W"], "0.bias": arrays["b"], "3.weight": arrays["v"]}
+    state = {key: array.astype(np.float32) for key, array in state.items()}
+    assert (
+        judged.objective == certify_network(state, X, y, "1/2", bias=True, conv="2x2:stride=2", slope=slope).objective
+    )
+
+
+def test_onnx_convolutions_that_are_others_are_refused(tmp_path: Path) -> None:
+    """Dilation, groups, strides that differ and a kernel_shape of other filters are named."""
+    onnx = pytest.importorskip("onnx")
+    for more in (
+        {"dilations": [2, 2]},
+        {"group": 2},
+        {"strides": [1, 2]},
+        {"pads": [0, 1, 0, 1]},
+        {"kernel_shape": [1, 4]},
+    ):
+        (tmp_path / "net.onnx").write_bytes(convolution(onnx, **more)[0])
+        with pytest.raises(DataError, match=r"convolution|kernel_shape"):
+            read_network(tmp_path / "net.onnx")
 
 
 def test_torch_onnx_export_is_read(tmp_path: Path) -> None:

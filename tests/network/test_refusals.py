@@ -240,7 +240,7 @@ def test_onnx_files(tmp_path: Path) -> None:
     first, last = node("MatMul", ["x", "A"], ["a"]), node("MatMul", ["h", "B"], ["y"])
     relu = node("Relu", ["a"], ["h"])
     cases = {
-        "tanh": ([first, node("Tanh", ["a"], ["h"]), last], "unknown layer 'Tanh'; expected Gemm or MatMul and Add"),
+        "tanh": ([first, node("Tanh", ["a"], ["h"]), last], "unknown layer 'Tanh'; expected Gemm, or MatMul and Add"),
         "linear": ([first, node("MatMul", ["a", "B"], ["y"])], "0 ReLU layers and 2 linear layers"),
         "two hidden": (
             [

@@ -1,13 +1,14 @@
-"""ONNX models of two affine layers with a ReLU between them (an extra).
+"""ONNX models of two affine layers with a ReLU, or a leaky one, between them (an extra).
 
-A layer is Gemm, or MatMul with or without Add. The graph must be a chain from its one input to its one output; every
-other operator, and every fork, is refused by name.
+A layer is Gemm, or MatMul with or without Add; the first one may be Conv, and then outputs are averaged over positions
+(GlobalAveragePool, or ReduceMean over the axes of the image). The graph must be a chain from its one input to its one
+output; every other operator, and every fork, is refused by name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite
 from typing import Any
@@ -20,16 +21,21 @@ from relu_cert.network.formats.arrays import Array, assemble, exact, optional, w
 from relu_cert.network.trained import Origin, TrainedNetwork
 
 EXTRA = "onnx"
-_CHAIN = "expected Gemm or MatMul and Add, then Relu, then Gemm or MatMul and Add"
+_CHAIN = (
+    "expected Gemm, or MatMul and Add, or Conv; then Relu or LeakyRelu; after Conv GlobalAveragePool or ReduceMean and "
+    "Flatten; then Gemm, or MatMul and Add"
+)
 _GEMM = {"alpha": Fraction(1), "beta": Fraction(1), "transA": Fraction(0), "transB": Fraction(0)}
 _OPSET, _IR_VERSION = 14, 8
 
 
 @dataclass(frozen=True)
 class _Linear:
-    """x A, A (inputs x outputs)."""
+    """x A, A (inputs x outputs); of the windows for a convolution, with its filters' shape, its stride and padding."""
 
     A: Array
+    kernel: tuple[int, ...] = ()
+    slides: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -41,10 +47,17 @@ class _Shift:
 
 @dataclass(frozen=True)
 class _Relu:
-    """(x)_+"""
+    """max(x, slope x)"""
+
+    slope: Fraction = Fraction(0)
 
 
-_Step = _Linear | _Shift | _Relu
+@dataclass(frozen=True)
+class _Mean:
+    """The mean over all positions."""
+
+
+_Step = _Linear | _Shift | _Relu | _Mean
 
 
 def read(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
@@ -139,10 +152,23 @@ def _constants(name: str, graph: Any) -> dict[str, Array]:
 def _step(name: str, node: Any, current: str, constants: dict[str, Array]) -> Iterator[_Step]:
     attributes = _attributes(name, node)
     match node.op_type:
-        case "Identity":
+        case "Identity" | "Flatten" | "Dropout":
             return
         case "Relu":
             yield _Relu()
+        case "LeakyRelu":
+            yield _Relu(attributes["alpha"])
+        case "GlobalAveragePool":
+            yield _Mean()
+        case "ReduceMean":
+            axes = attributes.get("axes") or [int(a) for value in node.input[1:] for a in constants[value].ravel()]
+            if [*axes] not in ([2], [2, 3], [-1], [-2, -1], [-1, -2], [3, 2]):
+                raise DataError(
+                    f"{name}: ReduceMean over the axes {[*axes]}; expected those of the image, [2, 3] or [2]."
+                )
+            yield _Mean()
+        case "Conv":
+            yield from _convolution(name, node, attributes, constants)
         case "Add":
             yield _Shift(_exact(constants[next(v for v in node.input if v != current)], name))
         case "MatMul":
@@ -160,13 +186,49 @@ def _step(name: str, node: Any, current: str, constants: dict[str, Array]) -> It
             raise DataError(f"{name}: unknown layer {shown(other)}; {_CHAIN}.")
 
 
-def _attributes(name: str, node: Any) -> dict[str, Fraction]:
+def _convolution(name: str, node: Any, attributes: dict[str, Any], constants: dict[str, Array]) -> Iterator[_Step]:
+    """A convolution with the same stride and padding along all axes, as a matrix of its windows."""
+    W = constants[node.input[1]]
+    strides, pads = ({*(attributes.get(key) or [usual])} for key, usual in (("strides", 1), ("pads", 0)))
+    if W.ndim not in (3, 4) or len(strides) > 1 or len(pads) > 1:
+        raise DataError(
+            f"{name}: a convolution of shape {W.shape}, strides {strides}, pads {pads}; expected one of each."
+        )
+    known: dict[str, set[Any]] = {"dilations": {1}, "group": {1}, "auto_pad": {"NOTSET"}}
+    for key, least in known.items():
+        given = attributes.get(key)
+        if given is not None and {*(given if isinstance(given, list) else [given])} - least:
+            raise DataError(f"{name}: a convolution with {key} = {given}, which is not understood.")
+    if (attributes.get("kernel_shape") or [*W.shape[2:]]) != [*W.shape[2:]]:
+        raise DataError(f"{name}: a kernel_shape that is not that of the filters, {W.shape[2:]}.")
+    yield _Linear(_exact(W.reshape(len(W), -1), name).T, W.shape[1:], (strides.pop(), pads.pop()))
+    if len(node.input) > 2 and node.input[2]:
+        yield _Shift(_exact(constants[node.input[2]], name))
+
+
+_KNOWN: dict[str, dict[str, Any]] = {
+    "Gemm": dict(_GEMM),
+    "LeakyRelu": {"alpha": Fraction(np.float32(0.01).item())},
+    "Conv": dict.fromkeys(("strides", "pads", "dilations", "group", "auto_pad", "kernel_shape")),
+    "ReduceMean": dict.fromkeys(("axes", "keepdims", "noop_with_empty_axes")),
+    "Flatten": {"axis": Fraction(1)},
+}
+
+
+def _attributes(name: str, node: Any) -> dict[str, Any]:
     """What a node is told, with its defaults; anything unknown is refused, for it may change what the node means."""
-    found = dict(_GEMM) if node.op_type == "Gemm" else {}
+    found = dict(_KNOWN.get(node.op_type, {}))
     told = [attribute.name for attribute in node.attribute]
     if len(set(told)) < len(told) or not set(told) <= set(found):
         raise DataError(f"{name}: unknown attributes of the layer {shown(node.op_type)}; {_CHAIN}.")
     for attribute in node.attribute:
+        if found[attribute.name] is None:
+            found[attribute.name] = [*attribute.ints] or (attribute.s.decode() if attribute.s else attribute.i)
+            continue
+        if attribute.name == "axis":
+            if attribute.i != 1:
+                raise DataError(f"{name}: Flatten from axis {attribute.i}; expected 1, one row for each image.")
+            continue
         number = attribute.i if attribute.name.startswith("trans") else attribute.f
         if not isfinite(number):
             raise DataError(f"{name}: the attribute {attribute.name} is {number}; weights must be finite.")
@@ -188,16 +250,22 @@ def _matrix(array: Array, name: str) -> Array:
 def _network(name: str, origin: Origin, steps: list[_Step]) -> TrainedNetwork:
     """Two affine layers around one ReLU."""
     relus = [i for i, step in enumerate(steps) if isinstance(step, _Relu)]
-    if len(relus) != 1:
+    if len(relus) != 1 or relus[0] == len(steps) - 1:
         layers = sum(isinstance(step, _Linear) for step in steps)
         raise DataError(f"{name}: {len(relus)} ReLU layers and {layers} linear layers; {_CHAIN}.")
     A, b1 = _affine(name, steps[: relus[0]])
-    B, b2 = _affine(name, steps[relus[0] + 1 :])
+    first, relu, rest = steps[0], steps[relus[0]], steps[relus[0] + 1 :]
+    kernel, slides = (first.kernel, first.slides) if isinstance(first, _Linear) else ((), None)
+    if bool(kernel) != isinstance(rest[0], _Mean):
+        raise DataError(f"{name}: a convolution, and a mean over the positions after its ReLU, go together; {_CHAIN}.")
+    B, b2 = _affine(name, rest[bool(kernel) :])
     if A.shape[1] != B.shape[0]:
         raise DataError(f"{name}: layers of shapes {A.shape} and {B.shape} do not follow one another.")
     if B.shape[1] != 1:
         raise DataError(f"{name}: a network with several outputs ({B.shape[1]}); only one output is understood.")
-    return assemble(name, origin, A.T, B.T, b1, b2)
+    found = assemble(name, origin, A.T, B.T, b1, b2)
+    slope = relu.slope if isinstance(relu, _Relu) else Fraction(0)
+    return replace(found, kernel=kernel, slides=slides, slope=slope or None)
 
 
 def _affine(name: str, steps: list[_Step]) -> tuple[Array, Array | None]:
