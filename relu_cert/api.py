@@ -18,7 +18,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 from relu_cert.asked import (
     Number,
@@ -47,7 +47,6 @@ from relu_cert.network.explore import Extreme
 from relu_cert.network.given import given_network
 from relu_cert.network.penalty import PYTORCH, convert, implied, without_decay
 from relu_cert.network.penalty import penalty as named_penalty
-from relu_cert.outputs.dataset import outputs_of_arrays, several
 from relu_cert.patterns import enumerate_patterns, predict
 from relu_cert.pipeline import DEFAULT_GAP, DEFAULT_MAX_PATTERNS, network_problem
 from relu_cert.problem.loss import LossName
@@ -64,9 +63,6 @@ from relu_cert.results.solution import CertifiedGroupLasso, CertifiedSolution, c
 from relu_cert.variants import checked, checked_lasso
 from relu_cert.work import NETWORK_GAP, compared, examined, follow, follow_one_neuron, pruned
 
-if TYPE_CHECKING:
-    from relu_cert.results.outputs import CertifiedOutputs
-
 __all__ = [
     "Certified",
     "CertifiedGroupLasso",
@@ -81,7 +77,6 @@ __all__ = [
     "certify",
     "certify_group_lasso",
     "certify_network",
-    "certify_outputs",
     "certify_solution",
     "explore",
     "group_lasso_path",
@@ -125,6 +120,8 @@ def certify(
     bags: Any = None,
     pool: str | None = None,
     slope: Number | None = None,
+    classes: bool = False,
+    center: bool = False,
     gap: Number = DEFAULT_GAP,
     interval: tuple[Number, Number] | None = None,
     noise: Number | None = None,
@@ -151,6 +148,9 @@ def certify(
 
     minimise 1/2 |f(Z) - y|^2 + lambda/2 (|W1|^2 + |w2|^2)
 
+    A table y (n x C) is a network with C outputs, f(z) = sum_j (w_j.z)_+ v_j in R^C; so are labels that are texts: each
+    has an output, 1 for its rows and 0 for others.
+
     Numbers are exact. A float is the binary64 number it holds, so that 0.1 is not one tenth; "0.1", "1/10" and
     Fraction(1, 10) are. Arrays, lists of lists and data frames are taken.
 
@@ -164,6 +164,7 @@ def certify(
                     tables, the sets
     `pool`          "mean" (by default) or "sum": how the outputs at windows, or rows of a set, are pooled
     `slope`         s of the activation max(t, s t): "1/100" for a leaky ReLU, -1 for |t|; 0, the ReLU, by default
+    `classes`       y has labels, also where they are numbers; with `center` the outputs are predicted less their means
     `gap`           the relative duality gap that the claim "optimal" asks for
     `interval`      (lo, hi), as `lam`: also prove the path for lo <= lambda <= hi (the claim "continuous")
     `noise`         the noise of the targets: derivatives with SURE (the claim "sensitivity")
@@ -216,6 +217,15 @@ def certify(
     >>> print(certify([[[1], [2]], [[-1]]], [3, 1], "1/10", pool="sum").claims["optimal"].verdict)
     PROVED
 
+    Several outputs, and classes:
+
+    >>> found = certify([[1, 0], [0, 1]], [[3, 1], [1, 3]], 1)
+    >>> print(found.claims["optimal"].verdict, round(float(found.value.upper), 9))
+    PROVED 5.0
+    >>> flowers = certify([[2, 1], [1, 2], [3, 3]], ["a", "b", "c"], "1/2")
+    >>> flowers.predict([[2, 1]]).tolist(), flowers.score([[2, 1], [1, 2]], ["a", "b"]), flowers.confusion
+    (['a'], 1.0, [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+
     An elastic penalty, and the logistic loss:
 
     >>> round(float(certify([[1], [-1]], [2, 0], 1, l2=1).value.upper), 9)
@@ -223,82 +233,21 @@ def certify(
     >>> print(certify(Z, [1, 1, -1], "1/10", loss="logistic").claims["optimal"].verdict)
     PROVED
     """
-    if several(y):
-        if (
-            model != "relu"
-            or loss != "squares"
-            or any(x is not None for x in (patterns, gates, l2, free, interval, noise))
-        ):
-            raise UsageError("networks with several outputs are ReLU networks with the squared loss and no variant.")
-        more: Any = certify_outputs(
-            Z,
-            y,
-            lam,
-            lambda_ratio=lambda_ratio,
-            bias=bias,
-            gap=gap,
-            claims=claims,
-            names=names,
-            seconds=seconds,
-            verify=verify,
-            progress=progress,
-        )
-        return more  # type: ignore[no-any-return]  # it has the names that results have
     choice = lambda_choice(lam, lambda_ratio, in_python)
     asked = request(choice, gap, interval, noise, claims, (), in_python)
     bounds = _limits(seconds, jobs, dask, state)
     if model not in ("relu", "gated"):
         raise UsageError(f"model is 'relu' or 'gated', not {model!r}.")
     ones = bias or "biases" in read_free(free)
-    bent = slope_of(slope, "slope")
+    more: dict[str, Any] = {"outputs": True, "classes": classes, "center": center, "slope": slope_of(slope, "slope")}
     data, raw = dataset_from_arrays(
-        Z, y, bias=ones, names=names, target=target, conv=conv, bags=bags, pool=pool, slope=bent
+        Z, y, bias=ones, names=names, target=target, conv=conv, bags=bags, pool=pool, **more
     )
     which = variant(data.Z, patterns, seed, gates, l2, loss, free, in_python)
     which = replace(which, rho=decayed(decayed_bias, lam, in_python))
     with Progress(quiet=not progress) as stages:
         report = checked(asked, data, model, which, stages, bounds, listed=listed, max_patterns=max_patterns)
         return _rechecked(Certified(report, raw), verify, stages)
-
-
-def certify_outputs(
-    Z: Any,
-    Y: Any,
-    lam: Number | None = None,
-    *,
-    lambda_ratio: Number | None = None,
-    bias: bool = False,
-    center: bool = False,
-    gap: Number = DEFAULT_GAP,
-    claims: Sequence[str] | None = None,
-    names: Sequence[str] | None = None,
-    seconds: float | None = None,
-    verify: bool = True,
-    progress: bool = False,
-) -> CertifiedOutputs:
-    """Train a two-layer ReLU network with several outputs to its global optimum, and prove it.
-
-    minimise 1/2 |f(Z) - Y|^2 + lambda/2 (|W1|^2 + |W2|^2),   f(z) = sum_j (w_j.z)_+ v_j in R^C
-
-    Y is a table with a column for each output; or a list of labels, texts or numbers, each of which has an output: 1
-    for rows of this class and 0 for others. With `center` the means of the columns are taken from them (and added again
-    by `network.predict`). The other arguments are those of `certify`; the claims are "optimal" and "fit".
-
-    >>> found = certify_outputs([[1, 0], [0, 1]], [[3, 1], [1, 3]], 1)
-    >>> print(found.claims["optimal"].verdict, round(float(found.value.upper), 9))
-    PROVED 5.0
-    >>> flowers = certify_outputs([[2, 1], [1, 2], [3, 3]], ["a", "b", "c"], "1/2")
-    >>> flowers.network.predict([[2, 1]]).tolist()
-    ['a']
-    """
-    from relu_cert.outputs.work import checked_outputs  # compiled, and slow to load
-    from relu_cert.results.outputs import CertifiedOutputs
-
-    asked = request(lambda_choice(lam, lambda_ratio, in_python), gap, None, None, claims, (), in_python)
-    data, raw = outputs_of_arrays(Z, Y, bias=bias, center=center, names=names)
-    with Progress(quiet=not progress) as stages:
-        report = checked_outputs(asked, data, stages, _limits(seconds, 1, None, None))
-        return _rechecked(CertifiedOutputs(report, raw), verify, stages)
 
 
 @_in_python_words

@@ -47,6 +47,14 @@ class Each:
         """P as certificates write it: not at all."""
         return {}
 
+    def first(self, count: int) -> Each:
+        """The first bags."""
+        return self
+
+    def and_empty(self, count: int) -> Each:
+        """These bags, and empty ones."""
+        return self
+
     @property
     def widest(self) -> float:
         """About the length of the longest column of P."""
@@ -124,11 +132,6 @@ class Bags(Each):
     def __getstate__(self) -> dict[str, object]:
         return {key: self.__dict__[key] for key in ("N", "scale", "rows", "times")}
 
-    def with_empty(self, count: int) -> Bags:
-        """So many bags without rows more."""
-        more: tuple[tuple[int, ...], ...] = ((),) * count
-        return Bags(self.N, (*self.scale, *(Fraction(1),) * count), (*self.rows, *more), (*self.times, *more))
-
     @property
     def told(self) -> tuple[str, ...]:
         """All there is to tell of P, in texts."""
@@ -139,6 +142,15 @@ class Bags(Each):
         """P as certificates write it."""
         bags = zip(self.scale, self.rows, self.times, strict=True)
         return {"bags": [{"scale": rational(s), "rows": list(rows), "times": _times(times)} for s, rows, times in bags]}
+
+    def first(self, count: int) -> Bags:
+        """The first bags."""
+        return Bags(self.N, self.scale[:count], self.rows[:count], self.times[:count])
+
+    def and_empty(self, count: int) -> Bags:
+        """These bags, and empty ones."""
+        none: tuple[tuple[int, ...], ...] = ((),) * count
+        return Bags(self.N, (*self.scale, *(Fraction(1),) * count), (*self.rows, *none), (*self.times, *none))
 
     @cached_property
     def widest(self) -> float:

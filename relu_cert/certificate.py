@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from relu_cert.bags import EACH
 from relu_cert.claims.claim import Result
 from relu_cert.cover.evidence import Cover
 from relu_cert.data.dataset import Source
 from relu_cert.exact import norm_squared
 from relu_cert.files import replacing
 from relu_cert.leaders.evidence import Leaders
+from relu_cert.outputs.evidence import Alone, Outputs
 from relu_cert.problem import loss as losses
 from relu_cert.problem.doubles import FloatBlocks, texts
 from relu_cert.problem.problem import Problem
@@ -28,6 +30,8 @@ VERSION = 2
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
 ELASTIC = "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"
 LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
+OUTPUTS = "1/2|sum (Zw_j)_+ v_j' - Y|^2 + lambda*sum|w_j||v_j|"
+POINT_BITS = 128
 _SETS: dict[type, str] = {ExactSet: "exact_set", AlgebraicSet: "algebraic_set"}
 
 
@@ -36,7 +40,7 @@ def certificate(source: Source, facts: Facts, results: Sequence[Result]) -> dict
     return {
         "format": FORMAT,
         "version": VERSION,
-        "input": written(source) if source.kind == "csv" else {"sha256": source.sha256, "kind": source.kind},
+        "input": _input(source),
         "problem": _problem(facts.problem, facts.lam),
         "facts": _proofs(facts) | _facts(facts),
         "claims": [{"claim": r.claim, "verdict": str(r.verdict)} for r in results],
@@ -55,24 +59,31 @@ def write_text(path: Path, text: str) -> None:
         stream.write(text.encode())
 
 
+def _input(source: Source) -> dict[str, Any]:
+    """How the data were read."""
+    if source.kind != "csv":
+        return {"sha256": source.sha256, "kind": source.kind}
+    other = "target" if source.targets else "center"
+    return {key: value for key, value in written(source).items() if key != other}
+
+
 def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
     objective = LOGISTIC if problem.loss is losses.LOGISTIC else ELASTIC if problem.delta else OBJECTIVE
+    objective = OUTPUTS if problem.targets > 1 else objective
     head: dict[str, Any] = {"model": problem.kind, "objective": objective, "lambda": number(lam)}
     if problem.delta:
         head["delta"] = number(problem.delta)
     if (source := problem.source) is not None:
         free: dict[str, Any] = {"free": list(problem.free)} if problem.free else {}
-        if problem.roots:
+        bags = EACH if problem.network is None else problem.network.bags
+        Z, points = source.Z, problem.points
+        if problem.roots:  # the rows of zeros, or empty bags, are not written
             rho = norm_squared(problem.roots)
             free = {"decayed": {"rho": number(rho), "roots": [number(x) for x in problem.roots]}}
+            Z, bags = (Z[:points], bags) if bags is EACH else (Z, bags.first(points))
         some = {"patterns": list(problem.some)} if problem.some else {}
-        bags = (
-            {}
-            if problem.network is None
-            else {key: x[: problem.points] for key, x in problem.network.bags.written.items()}
-        )
-        Z = source.Z if bags else source.Z[: len(source.Z) - len(problem.roots)]
-        return head | {"Z": matrix(Z), "y": vector(problem.y[: problem.points])} | bags | free | some
+        y = {"y": vector(problem.y[:points])} if problem.targets == 1 else {"Y": matrix(problem.Y[:points])}
+        return head | {"Z": matrix(Z)} | y | bags.written | free | some
     columns = problem.columns
     if columns is None:
         raise ValueError("a direct problem knows its columns")
@@ -100,7 +111,7 @@ def _proofs(facts: Facts) -> dict[str, Any]:
     if isinstance(dual.multipliers, Leaders):
         return proofs | {"leaders": written(dual.multipliers)}
     proofs |= _lambda_max(facts.lambda_max, problem)
-    if not isinstance(dual.multipliers, Cover):
+    if not isinstance(dual.multipliers, Cover | Outputs):
         return proofs | {"dual": written(dual, problem.model)}
     theta = vector(dual.theta) if dual.multipliers.source is None else written(dual.multipliers.source)
     return proofs | {"cover": {"theta": theta, "proof": written(dual.multipliers)}}
@@ -119,7 +130,7 @@ def _lambda_max(largest: LambdaMax, problem: Problem) -> dict[str, Any]:
 def _facts(facts: Facts) -> dict[str, Any]:
     """What follows from these, each fact by its own type."""
     covered, path = facts.covered, facts.path
-    model = "unlisted" if covered else facts.problem.model
+    model = "outputs" if facts.problem.targets > 1 else "unlisted" if covered else facts.problem.model
     values = {
         "primal": facts.primal,
         "value": facts.value,
@@ -140,6 +151,21 @@ def _facts(facts: Facts) -> dict[str, Any]:
     found = {key: written(value, model) for key, value in values.items() if value is not None}
     if facts.problem.unlisted:
         found["fit"]["center"] = None
+    if facts.alone is not None:
+        found |= {"cover_set": written(facts.alone)} | ({"polytope": _point(facts.alone)} if facts.alone.active else {})
     if path is not None and path.jump is not None:
         found["jump"] = {"lo": number(path.cover.lo), "hi": number(path.cover.hi)} | found["jump"]
     return found
+
+
+def _point(found: Alone) -> dict[str, Any]:
+    """The point that the optimal set of several outputs is, as a polytope with one vertex."""
+    everyone = list(range(len(found.masses)))
+    return {
+        "bits": POINT_BITS,
+        "tilt": vector(Fraction(1) for _ in everyone),
+        "bases": [everyone],
+        "vertices": [everyone],
+        "edges": [],
+        "min_norm": {"weights": vector(found.masses), "radius": number(4 * found.error + Fraction(1, 2**64))},
+    }

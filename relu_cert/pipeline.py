@@ -150,11 +150,12 @@ def network_problem(
 ) -> Problem:
     """The ReLU or gated ReLU problem over all patterns of the data; a ReLU problem with many of them need not list
     them, unless the list itself is wanted."""
-    if data.bags is not EACH:
+    if data.bags is not EACH or data.targets > 1:
         if model == "gated":
             which = "a slope" if data.source.slope else "--conv or --bags"
+            which = "several outputs" if data.targets > 1 else which
             raise UsageError(f"gated networks with {which} are not offered: their gates would have to be listed.")
-        return unlisted_relu(data.Z, data.y, data.bags)
+        return unlisted_relu(data.Z, data.y, data.bags, data.targets)
     if model == "relu" and not listed and predict(data.Z).bound > MANY_PATTERNS:
         return unlisted_relu(data.Z, data.y)
     with stages.stage("patterns"):
@@ -177,6 +178,8 @@ def find_facts(
     general position where that is a question (for a group lasso: unless `position` is False)."""
     if gap >= 1:
         raise UsageError(f"the gap must be less than 1, not {gap}: every network is optimal up to a relative gap of 1.")
+    if interval is not None and problem.targets > 1:
+        raise UsageError("the path (--interval, continuous) is for networks with one output.")
     if interval is not None and not problem.plain:
         raise UsageError("the path (--interval, continuous) is for least squares without --l2.")
     if interval is not None and problem.network is not None and problem.network.bags is not EACH:

@@ -70,12 +70,12 @@ def network_variant(
 ) -> Problem:
     """The problem of a network in that variant. Not `listed`: the patterns need not be, where a cover will do."""
     gates = variant.gates
-    for given, option in (
-        (gates is not None, "--patterns (and --gates)"),
-        (variant.delta, "--l2"),
-    ):
+    for given, option in ((gates is not None, "--patterns (and --gates)"), (variant.delta, "--l2")):
         if given:
             data.require_single_rows(option)
+            data.require_one_output(option)
+    if data.targets > 1 and variant.loss is LOGISTIC:
+        raise UsageError("--loss logistic is for networks with one output.")
     if variant.rho:
         if model != "relu" or gates is not None or variant.delta or variant.free or variant.loss is not SQUARES:
             raise UsageError(
@@ -106,6 +106,8 @@ def with_free_terms(problem: Problem, data: Dataset, free: Free) -> Problem:
     """The problem with terms that are not penalised."""
     if "biases" in free and not data.source.bias:
         raise UsageError("--free biases needs the column of ones whose weights they are; read the data with --bias.")
+    if "biases" in free:
+        data.require_one_output("--free biases")
     if "biases" in free and data.source.pool == "sum":
         raise UsageError("--free biases is for --pool mean: a sum of constants grows with the bag.")
     if data.source.slope and (terms := [term for term in free if term != "output-bias"]):

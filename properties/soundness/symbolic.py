@@ -29,7 +29,7 @@ from properties.strategies import (
 from properties.symbolic.data import compare
 from properties.symbolic.judge import Judged, Status, judge
 from properties.symbolic.reader import read_certificate
-from relu_cert import certify, certify_outputs
+from relu_cert import certify
 from relu_cert.certificate import dumps
 from relu_cert.pipeline import Derivatives, IntervalChoice
 
@@ -59,7 +59,7 @@ class Call:
         """The certificate, which the checker has accepted, and the raw file."""
         options: dict[str, Any] = dict(self.options)
         if self.kind == "outputs":
-            several = certify_outputs(self.Z[0], self.y, self.lam, **options)
+            several = certify(self.Z[0], self.y, self.lam, **options)
             return several.certificate, several.raw
         y = [t for (t,) in self.y]
         if self.kind == "bags":

@@ -8,6 +8,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from relu_cert.claims.claim import CLAIMS, Claim, Result, Verdict, proved
+from relu_cert.claims.outputs import OF_THE_SET, of_the_set
 from relu_cert.cover.limits import ENOUGH, MANY_FEATURES, MOST_DIRECTIONS
 from relu_cert.errors import UsageError
 from relu_cert.free.terms import DEPENDENT
@@ -28,11 +29,14 @@ SENSITIVITY: tuple[str, ...] = ("e-equals-a", "licq", "strict-complementarity", 
 
 def decide(facts: Facts, names: Sequence[str] = NAMES) -> tuple[Result, ...]:
     """The verdicts of the named claims, in the order of the list."""
-    wanted = [claim for claim in CLAIMS if claim.name in names]
-    return tuple(_decided(claim, facts) for claim in wanted if _fits(claim, facts.problem) and claim.applies(facts))
+    wanted = [claim for claim in CLAIMS if claim.name in names and _fits(claim, facts.problem)]
+    several = facts.problem.targets > 1
+    return tuple(_decided(claim, facts) for claim in wanted if several or claim.applies(facts))
 
 
 def _decided(claim: Claim, facts: Facts) -> Result:
+    if facts.problem.targets > 1 and claim.name in OF_THE_SET:
+        return Result(claim.name, *of_the_set(facts, claim.name))
     answer = proved("zero", claim.zero) if claim.zero and facts.zero else claim.answer(facts)
     if answer is None:
         raise ValueError(f"{claim.name} has an answer for all facts that it applies to")
@@ -54,13 +58,19 @@ def require_applicable(names: Sequence[str], problem: Problem) -> None:
         if claim.name not in names:
             continue
         plain = "" if _fits(claim, problem) else "it is for least squares without an l2 penalty"
-        if reason := plain or claim.refused(problem):
+        if plain and problem.targets > 1:
+            others = [one.name for one in CLAIMS if _fits(one, problem)]
+            told = f"{', '.join(others[:-1])} and {others[-1]}"
+            plain = f"for networks with several outputs the claims are {told}"
+        if reason := plain or ("" if problem.targets > 1 else claim.refused(problem)):
             raise UsageError(f"the claim {claim.name} does not apply here: {reason}.")
 
 
 def _fits(claim: Claim, problem: Problem) -> bool:
     """Whether it is about such a variant of the problem. With delta > 0, for example, a split neuron has another value,
     so that the network has no uniqueness up to splitting."""
+    if problem.targets > 1:
+        return "outputs" in claim.variants or claim.name in OF_THE_SET
     variant = "free" if problem.free else "elastic" if problem.delta else "logistic"
     return problem.plain or variant in claim.variants
 

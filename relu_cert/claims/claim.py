@@ -61,7 +61,8 @@ class Claim:
     `answer`    from what it is decided on (facts; for given networks a comparison and a gap) to the answer
     `applies`   whether there is something to say
     `refused`   why `check` cannot decide it for such a problem, whatever its solution is; empty where it can
-    `variants`  where it holds beyond least squares without an l2 penalty: "elastic", "logistic", "free"
+    `variants`  where it holds beyond least squares of one output without an l2 penalty: "elastic", "logistic", "free",
+                "outputs" (several of them, with free terms or not)
     `zero`      what is proved where lambda >= lambda_max, if that settles it
     """
 

@@ -10,6 +10,8 @@ from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.report.text import about, at_most, count, percent_at_most
 
+EVERYWHERE = (*VARIANTS, "outputs")
+
 
 def _not_all_patterns(problem: Problem) -> str:
     if problem.network is not None and problem.network.bags is not EACH:
@@ -37,7 +39,7 @@ def patterns_complete(facts: Facts) -> Answer:
     return proved("witnesses and count", f"{found}, each with a witness; none is missing by {by}.")
 
 
-@claim("optimal", "The network found is globally optimal up to the relative gap.", variants=VARIANTS)
+@claim("optimal", "The network found is globally optimal up to the relative gap.", variants=EVERYWHERE)
 def optimal(facts: Facts) -> Answer:
     """lower <= p* <= upper with upper - lower <= gap * upper (weak duality, eq:dual-program with rho >= 0)."""
     value = facts.value
@@ -68,7 +70,7 @@ def _patterns(facts: Facts) -> str:
     return f"these {len(some)} patterns" if some else "all patterns"
 
 
-@claim("fit", "The fit of all optimal networks is one and the same, and lies in the ball.", variants=VARIANTS)
+@claim("fit", "The fit of all optimal networks is one and the same, and lies in the ball.", variants=EVERYWHERE)
 def fit(facts: Facts) -> Answer:
     """|yhat - Xw| <= sqrt(2 (upper - lower)) for the fit yhat of every solution (lemma:unique-fit-cgl, with a radius).
 

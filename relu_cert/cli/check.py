@@ -13,7 +13,6 @@ from relu_cert.checker import second_opinion
 from relu_cert.claims import Result, Verdict, asked_for
 from relu_cert.cli.emit import decide, told, write_certificate, write_file
 from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, limits_of, model_of, read_data
-from relu_cert.cli.outputs import has_outputs, run_outputs
 from relu_cert.data.table import delimiter_character
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 EXIT_REFUTED, EXIT_UNDECIDED = 1, 2
 NOT_FOR_JSON = {
-    "no such thing": ("target", "bias", "delimiter", "numbers", "model", "groups", "weights", "free"),
+    "no such thing": ("target", "classes", "bias", "delimiter", "numbers", "model", "groups", "weights", "free"),
     "its own blocks": ("patterns", "gates", "seed"),
 }
 
@@ -42,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     asked = _asked(options, example)
     path = input_path(options, example)
     target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.cert.json")
-    given = None if has_outputs(options, example) else _given_lasso(options, example, path)
+    given = _given_lasso(options, example, path)
     plain_at = None if given is None else beside(target, ".problem.json")
     some = options.patterns is not None or options.gates is not None
     decide(
@@ -59,8 +58,6 @@ def run(options: argparse.Namespace) -> int:
     if options.proved and options.json:
         raise UsageError("--proved adds a line to the report in words; it does not go with --json.")
     limits = limits_of(options)
-    if has_outputs(options, example):
-        return run_outputs(options, example, asked, limits, target)
     with Progress(quiet=options.quiet) as stages:
         if given is not None:
             source = given.source(str(plain_at))
@@ -71,8 +68,8 @@ def run(options: argparse.Namespace) -> int:
             report = CheckReport(source, None, results, target, facts)
         else:
             options.bias = options.bias or "biases" in read_free(options.free) or None
-            data = read_data(options, example)
-            if options.loss != "logistic" and set(data.y) in ({0, 1}, {-1, 1}):
+            data = read_data(options, example, outputs=True)
+            if data.targets == 1 and options.loss != "logistic" and set(data.y) in ({0, 1}, {-1, 1}):
                 stages.note("hint: the targets are two labels only; --loss logistic is for classes\n")
             kind, which, most = model_of(options, example), _variant(options, data.Z), options.max_patterns
             report = checked(asked, data, kind, which, stages, limits, max_patterns=most, target=target)

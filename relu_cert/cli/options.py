@@ -44,15 +44,20 @@ def model_of(options: argparse.Namespace, example: examples.Example | None) -> N
     return "gated" if (options.model or (example and example.model)) == "gated" else "relu"
 
 
-def read_data(options: argparse.Namespace, example: examples.Example | None) -> Dataset:
-    """The data set that the options name."""
+def read_data(options: argparse.Namespace, example: examples.Example | None, *, outputs: bool = False) -> Dataset:
+    """The data set that the options name; several `outputs` are refused unless the command knows them."""
     if options.max_patterns < 1:
         raise UsageError(f"--max-patterns must be at least 1, not {options.max_patterns}.")
     bias = options.bias if options.bias is not None else (example.bias if example else False)
-    return read_csv(
+    classes = getattr(options, "classes", None)
+    if classes is None and options.target is None and example is not None:
+        classes = example.classes or None
+    data = read_csv(
         input_path(options, example),
         numbers=options.numbers or "decimal",
         target=options.target,
+        classes=classes,
+        center=getattr(options, "center", False) or bool(classes and example and example.center),
         bias=bias,
         delimiter=options.delimiter,
         conv=getattr(options, "conv", None) or (example.conv if example else None),
@@ -60,11 +65,15 @@ def read_data(options: argparse.Namespace, example: examples.Example | None) -> 
         pool=getattr(options, "pool", None),
         slope=slope_of(getattr(options, "slope", None), "--slope"),
     )
+    if not outputs:
+        data.require_one_output("this command")
+    return data
 
 
 def lasso_of(options: argparse.Namespace, data: Dataset) -> Lasso:
     """The group lasso of the columns of a data set."""
     data.require_single_rows("--groups")
+    data.require_one_output("--groups")
     groups = options.groups or "1"
     return lasso(
         data.Z,

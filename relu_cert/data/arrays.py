@@ -13,7 +13,8 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational
@@ -30,6 +31,21 @@ from relu_cert.exact import Matrix, Vector, rational
 from relu_cert.messages import shown
 
 
+@dataclass(frozen=True)
+class _Targets:
+    """The fields of the targets of each row, their names, and whether they are classes."""
+
+    fields: tuple[tuple[str, ...], ...]
+    names: tuple[str, ...]
+    classes: bool = False
+
+    def columns(self, first: int) -> dict[str, Any]:
+        """How they are read, the first of them from this column on."""
+        if self.classes:
+            return {"classes": first}
+        return {"target": [first + c for c in range(len(self.names))]} if len(self.names) > 1 else {}
+
+
 def dataset_from_arrays(
     Z: Any,
     y: Any,
@@ -42,6 +58,9 @@ def dataset_from_arrays(
     bags: Any = None,
     pool: str | None = None,
     slope: Fraction | None = None,
+    outputs: bool = False,
+    classes: bool = False,
+    center: bool = False,
 ) -> tuple[Dataset, bytes]:
     """The data set of a table Z (n x d) and targets y (n), and the bytes of its canonical CSV file.
 
@@ -49,38 +68,77 @@ def dataset_from_arrays(
     `conv`: Z is n signals or images (n x l, n x c x l, n x c x h x w), of which windows are taken. `bags`: a label for
     each row of Z, equal for the rows of one bag (y has one target for each row); without labels Z may be a list of n
     tables, the bags (y has one target for each).
+    Several `outputs`: y may be a table (n x C); or labels, texts, or with `classes` of any kind. `center`: less their
+    means.
     """
+    one = not outputs or not (classes or several(y))
+    targets = _one_target(y, target) if one else _several_targets(y, target, classes)
+    told: dict[str, Any] = {"bias": bias, "pool": pool, "slope": slope, "center": center}
     if conv is not None:
         flat, rule = _images(Z, conv)
-        return _read(flat, y, bias, names, target, name, conv=rule, pool=pool, slope=slope)
+        return _read(flat, targets, names, name, told | {"conv": rule})
     if bags is None and _is_list_of_tables(Z):
-        Z, y, bags = _long(Z, y)
+        Z, targets, bags = _long(Z, targets)
     if bags is not None:
-        return _labelled(Z, y, bags, bias, names, target, name, pool, slope)
-    return _read(Z, y, bias, names, target, name, pool=pool, slope=slope)
+        return _labelled(Z, targets, bags, names, name, told)
+    return _read(Z, targets, names, name, told)
+
+
+def _one_target(y: Any, target: str) -> _Targets:
+    """One number for each row."""
+    return _Targets(tuple((rational(x),) for x in exact_vector(y, "y")), (_printable(target),))
+
+
+def _several_targets(y: Any, target: str, classes: bool) -> _Targets:
+    """Several numbers for each row, or a label."""
+    entries = _entries(y, "y")
+    if entries.ndim == 2 and entries.shape[1] > 1 and not classes:
+        table = exact_matrix(y, "y")
+        own = getattr(y, "columns", None)
+        texts = [f"{target}{c}" for c in range(len(table[0]))] if own is None else [_printable(str(one)) for one in own]
+        return _Targets(tuple(tuple(map(rational, row)) for row in table), tuple(texts))
+    flat = entries[:, 0] if entries.ndim == 2 and entries.shape[1] == 1 else entries
+    if flat.ndim != 1:
+        raise DataError(f"y has shape {entries.shape}; expected one label for each row.")
+    return _Targets(tuple((str(x).strip(),) for x in flat.tolist()), (_printable(target),), True)
+
+
+def several(y: Any) -> bool:
+    """Whether targets are several outputs: a table of two columns or more, or texts that are no numbers."""
+    entries = _entries(y, "y")
+    if entries.ndim == 2 and entries.shape[1] > 1:
+        return True
+    flat = entries[:, 0] if entries.ndim == 2 else entries
+    return flat.ndim == 1 and any(isinstance(x, str) and not is_value(x.strip()) for x in flat.tolist())
 
 
 def _read(
-    Z: Any,
-    y: Any,
-    bias: bool,
-    names: Sequence[str] | None,
-    target: str,
-    name: str,
-    conv: str | None = None,
-    pool: str | None = None,
-    slope: Fraction | None = None,
+    Z: Any, targets: _Targets, names: Sequence[str] | None, name: str, told: dict[str, Any]
 ) -> tuple[Dataset, bytes]:
     """The data set of a table, through its canonical CSV file."""
-    rows, targets = exact_matrix(Z, "Z"), exact_vector(y, "y")
-    if len(rows) != len(targets):
-        raise DataError(f"Z has {len(rows)} rows and y has {len(targets)} entries; they must be as many.")
+    rows = exact_matrix(Z, "Z")
+    if len(rows) != len(targets.fields):
+        raise DataError(f"Z has {len(rows)} rows and y has {len(targets.fields)} entries; they must be as many.")
     if not rows:
         raise DataError("Z has no rows; give at least one data point.")
     if not rows[0]:
         raise DataError("Z has no columns; give at least one feature.")
-    raw = canonical_csv(rows, targets, _feature_names(Z, len(rows[0]), names), target)
-    return read_csv_bytes(raw, name, bias=bias, conv=conv, pool=pool, slope=slope), raw
+    header = [_printable(text) for text in _feature_names(Z, len(rows[0]), names)]
+    both = header if targets.classes else [*header, *targets.names]
+    if all(is_value(text.strip()) or not text.strip() for text in both):
+        header = [f"x{text}" for text in header]  # a header must not look like data
+        targets = replace(targets, names=tuple(f"x{text}" for text in targets.names))
+    raw = _csv([*header, *targets.names], ((*map(rational, z), *t) for z, t in zip(rows, targets.fields, strict=True)))
+    return read_csv_bytes(raw, name, **told, **targets.columns(len(header))), raw
+
+
+def _csv(header: Sequence[str], records: Iterable[Sequence[str]]) -> bytes:
+    """A CSV file."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(records)
+    return stream.getvalue().encode()
 
 
 def _images(Z: Any, conv: str) -> tuple[Any, str]:
@@ -112,11 +170,10 @@ def _is_list_of_tables(Z: Any) -> bool:
     return isinstance(Z, list | tuple) and bool(Z) and all(np.ndim(_entries(one, "Z")) == 2 for one in Z)
 
 
-def _long(tables: Sequence[Any], y: Any) -> tuple[Matrix, Vector, list[int]]:
+def _long(tables: Sequence[Any], targets: _Targets) -> tuple[Matrix, _Targets, list[int]]:
     """The rows of all tables, with the target of their table and its number."""
-    targets = exact_vector(y, "y")
-    if len(targets) != len(tables):
-        raise DataError(f"Z has {len(tables)} bags and y has {len(targets)} entries; they must be as many.")
+    if len(targets.fields) != len(tables):
+        raise DataError(f"Z has {len(tables)} bags and y has {len(targets.fields)} entries; they must be as many.")
     exact = [exact_matrix(table, f"Z[{i}]") for i, table in enumerate(tables)]
     for i, table in enumerate(exact):
         if not table:
@@ -126,48 +183,24 @@ def _long(tables: Sequence[Any], y: Any) -> tuple[Matrix, Vector, list[int]]:
                 f"Z[{i}] has {len(table[0])} columns and Z[0] has {len(exact[0][0])}; they must be as many."
             )
     labels = [i for i, table in enumerate(exact) for _ in table]
-    return tuple(row for table in exact for row in table), tuple(targets[i] for i in labels), labels
+    fields = tuple(targets.fields[i] for i in labels)
+    return tuple(row for table in exact for row in table), replace(targets, fields=fields), labels
 
 
 def _labelled(
-    Z: Any,
-    y: Any,
-    bags: Any,
-    bias: bool,
-    names: Sequence[str] | None,
-    target: str,
-    name: str,
-    pool: str | None,
-    slope: Fraction | None,
+    Z: Any, targets: _Targets, bags: Any, names: Sequence[str] | None, name: str, told: dict[str, Any]
 ) -> tuple[Dataset, bytes]:
     """The data set of rows with the labels of their bags; the first column of its file has these."""
-    rows, targets, labels = exact_matrix(Z, "Z"), exact_vector(y, "y"), [str(x).strip() for x in bags]
-    if not len(rows) == len(targets) == len(labels):
+    rows, fields, labels = exact_matrix(Z, "Z"), targets.fields, [str(x).strip() for x in bags]
+    if not len(rows) == len(fields) == len(labels):
         raise DataError(
-            f"Z has {len(rows)} rows, y {len(targets)} entries and bags {len(labels)} labels; they must be as many."
+            f"Z has {len(rows)} rows, y {len(fields)} entries and bags {len(labels)} labels; they must be as many."
         )
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
     features = [_printable(text) for text in _feature_names(Z, len(rows[0]) if rows else 0, names)]
     header = ["bag", *(f"x{text}" if text in ("bag", "") or is_value(text) else text for text in features)]
-    writer.writerow([*header, _printable(target)])
-    writer.writerows(
-        [label, *map(rational, row), rational(t)] for label, row, t in zip(labels, rows, targets, strict=True)
-    )
-    raw = stream.getvalue().encode()
-    return read_csv_bytes(raw, name, bias=bias, bags="0", pool=pool, slope=slope), raw
-
-
-def canonical_csv(Z: Matrix, y: Vector, names: Sequence[str], target: str) -> bytes:
-    """The canonical CSV file of exact data."""
-    header = [_printable(text) for text in (*names, target)]
-    if all(is_value(text.strip()) or not text.strip() for text in header):
-        header = [f"x{text}" for text in header]  # a header must not look like data
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([*map(rational, row), rational(t)] for row, t in zip(Z, y, strict=True))
-    return stream.getvalue().encode()
+    parts = zip(labels, rows, fields, strict=True)
+    raw = _csv([*header, *targets.names], ((label, *map(rational, row), *t) for label, row, t in parts))
+    return read_csv_bytes(raw, name, bags="0", **told, **targets.columns(len(header))), raw
 
 
 def exact_matrix(table: Any, what: str) -> Matrix:

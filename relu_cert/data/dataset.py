@@ -22,6 +22,8 @@ class Source:
     `slope`: s of the activation max(t, s t), empty for ReLU: then each row is there as z and as -z (relu_cert.bags).
     `conv`: the rule by which rows of the file were cut into windows (relu_cert.data.windows). `bags`: the column whose
     values name the bags that rows belong to. `pool`: whether outputs of the rows of a bag are averaged or added.
+    Several outputs: `targets` are their columns, or the one of the classes, whose `labels` then have an output each;
+    `center`: less their means.
     """
 
     path: Annotated[str, UNWRITTEN]
@@ -36,12 +38,17 @@ class Source:
     bags: Annotated[str, OPTIONAL] = ""
     pool: Annotated[str, OPTIONAL] = ""
     slope: Annotated[str, OPTIONAL] = ""
+    targets: Annotated[tuple[int, ...], OPTIONAL] = ()
+    labels: Annotated[tuple[str, ...] | None, OPTIONAL] = None
+    center: bool = False
 
 
 @dataclass(frozen=True)
 class Dataset:
     """Z (N x d) and y (n), exactly, with the names of the d features (a column of ones is called "bias"); data points
-    are bags of rows of Z, each a row of its own unless windows, bags or a slope were asked for."""
+    are bags of rows of Z, each a row of its own unless windows, bags or a slope were asked for.
+
+    With several `outputs`, by their names, y is Y (n x C), row by row, and `means` were taken from its columns."""
 
     Z: Matrix
     y: Vector
@@ -49,11 +56,30 @@ class Dataset:
     target: str
     source: Source
     bags: Each = EACH
+    outputs: tuple[str, ...] = ()
+    means: Vector = ()
+
+    @property
+    def targets(self) -> int:
+        """The number of outputs."""
+        return len(self.outputs) or 1
 
     @property
     def n(self) -> int:
         """The number of data points."""
-        return len(self.y)
+        return len(self.y) // self.targets
+
+    @property
+    def classes(self) -> list[int] | None:
+        """The class of each data point, if the outputs are classes."""
+        C = self.targets
+        points = (self.y[C * k : C * (k + 1)] for k in range(self.n))
+        return None if self.source.labels is None else [max(range(C), key=row.__getitem__) for row in points]
+
+    def require_one_output(self, what: str) -> None:
+        """UsageError where there are several outputs, which `what` does not know."""
+        if self.targets > 1:
+            raise UsageError(f"{what} is for networks with one output.")
 
     def require_single_rows(self, what: str) -> None:
         """UsageError where rows are in bags, which `what` does not know."""

@@ -1,4 +1,4 @@
-"""From a CSV file to Z and y, exactly."""
+"""From a CSV file to Z and y, exactly: one column to predict, or several, or one of classes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from relu_cert.bags import EACH, Each, with_slope
 from relu_cert.data.dataset import Dataset, Numbers, Source
-from relu_cert.data.numbers import NumberError, parse_number
+from relu_cert.data.numbers import NumberError, is_value, parse_number
 from relu_cert.data.raw import decode, digest, read_bytes
 from relu_cert.data.table import Table, delimiter_character, read_table
-from relu_cert.data.windows import bags_of, numbered, read_pool, read_windows
+from relu_cert.data.windows import Pooling, Windows, bags_of, numbered, read_pool, read_windows
 from relu_cert.errors import DataError, UsageError
-from relu_cert.exact import Vector, rational
+from relu_cert.exact import Matrix, Vector, rational
 from relu_cert.messages import file_name, shown
 
-Label = tuple[str, int]  # the text in the column of bags, and its line
+Target = str | int | Sequence[str | int]  # one column, or several
+Texts = tuple[tuple[str, ...], int]  # of a record: those in columns that are no numbers, and its line
+MOST_CLASSES = 100
 MOST_KNOWN = 2**17  # texts whose numbers are kept: a number that is written often is one in memory
 _INDEX = re.compile(r"[+-]?[0-9]{1,9}")
 _OTHER_DELIMITERS = {";": "';'", "\t": "tab", "|": "'|'"}
@@ -30,7 +32,9 @@ def read_csv(
     path: str | os.PathLike[str],
     *,
     numbers: Numbers = "decimal",
-    target: str | int | None = None,
+    target: Target | None = None,
+    classes: str | int | None = None,
+    center: bool = False,
     bias: bool = False,
     delimiter: str | None = None,
     conv: str | None = None,
@@ -42,7 +46,10 @@ def read_csv(
 
     `numbers`    "decimal": the exact rational of the text; "binary64": the nearest double, exactly.
     `target`     the column that becomes y: a name of the header, or else an index from 0 (negative: from the end);
-                 the last column by default. The other columns, in order, are Z.
+                 the last column by default. Several columns, as a list or with commas, are several outputs.
+    `classes`    a column of texts instead: there is an output for each, 1 for rows of this class and 0 for others.
+    `center`     with several outputs: less their means.
+                 The other columns, in order, are Z.
     `bias`       appends a column of ones to Z.
     `delimiter`  one character, or "tab"; a comma by default.
     `conv`       a rule: each row is a signal or an image, and its windows are the rows of Z (relu_cert.data.windows).
@@ -55,6 +62,8 @@ def read_csv(
         os.fspath(path),
         numbers=numbers,
         target=target,
+        classes=classes,
+        center=center,
         bias=bias,
         delimiter=delimiter,
         conv=conv,
@@ -69,7 +78,9 @@ def read_csv_bytes(
     name: str,
     *,
     numbers: Numbers = "decimal",
-    target: str | int | None = None,
+    target: Target | None = None,
+    classes: str | int | None = None,
+    center: bool = False,
     bias: bool = False,
     delimiter: str | None = None,
     conv: str | None = None,
@@ -86,50 +97,57 @@ def read_csv_bytes(
         raise UsageError("--conv makes bags of windows; --bags names bags of rows: give one of them.")
     if pool is not None and conv is None and bags is None:
         raise UsageError("--pool is for --conv and --bags.")
-    windows, pooling = None if conv is None else read_windows(conv), read_pool(pool)
+    if classes is not None and target is not None:
+        raise UsageError("give --target A,B or --classes A, not both.")
+    windows, pooling, file = None if conv is None else read_windows(conv), read_pool(pool), file_name(name)
     try:
-        apart = int(str(bags)) if bags is not None and _INDEX.fullmatch(str(bags).strip()) else None
-        table = read_table(text, separator, file_name(name), apart)
-        chosen = _target(table, target, file_name(name))
-        label = None if bags is None else _bag_column(table, bags, chosen, file_name(name))
-        Z, y, labels = _split(table, chosen, label, numbers, bias, file_name(name))
-        names = tuple(_column_name(table, j) for j in range(table.width) if j not in (chosen, label))
-        P: Each = EACH
-        if windows is not None:
-            rows, values = numbered(Z)
-            seen = windows.of(rows, 0)
-            bag = np.repeat(np.arange(len(seen)), seen.shape[1])
-            Z, P = bags_of(seen.reshape(-1, windows.entries), bag, values, bias, pooling)
-            names = windows.names
-        elif label is not None:
-            rows, values = numbered(Z)
-            bag, y = _bags(labels, y, table.place(label), file_name(name))
-            Z, P = bags_of(rows, bag, values, bias, pooling)
-        elif bias:
-            Z = tuple((*z, Fraction(1)) for z in Z)
+        table = read_table(text, separator, file, [x for x in map(_index, (bags, classes)) if x is not None])
+        columns = _columns(table, target, file) if classes is None else (_text_column(table, classes, file, "classes"),)
+        label = None if bags is None else _bag_column(table, bags, columns, file)
+        if classes is not None and _index(classes) is None and (bags is None or _index(bags) is not None):
+            _require_header(table, (columns[0], label), classes, file)
+        Z, Y, texts = _split(table, columns, label, classes is not None, numbers, bias, file)
+        labels = None if classes is None else _labels([own[0] for own, _ in texts], table.place(columns[0]), file)
+        if labels is not None:
+            Y = tuple(tuple(Fraction(own[0] == one) for one in labels) for own, _ in texts)
+        names = tuple(_column_name(table, j) for j in range(table.width) if j not in (*columns, label))
+        bag = None
+        if label is not None:
+            bag, Y = _bags([(own[-1], line) for own, line in texts], Y, labels, table.place(label), file)
+        Z, P, names = _rows(Z, names, windows, bag, bias, pooling)
         if slope:
             Z, P = with_slope(Z, P, require_slope(slope))
         if not Z:
-            raise DataError(
-                f"{file_name(name)}: all rows that a neuron sees are zero; nothing can be learnt from them."
-            )
+            raise DataError(f"{file}: all rows that a neuron sees are zero; nothing can be learnt from them.")
     except DataError as error:
         raise DataError(f"{error}{_delimiter_advice(text, separator)}") from None
+    several = labels is not None or len(columns) > 1
+    if center and not several:
+        raise UsageError("--center is for several outputs, --classes or --target A,B.")
+    means: Vector = tuple(sum(column) / len(Y) * center for column in zip(*Y, strict=True)) if several else ()
+    if center:
+        Y = tuple(tuple(x - mean for x, mean in zip(row, means, strict=True)) for row in Y)
     source = Source(
         path=name,
         sha256=digest(raw),
         kind="csv",
         numbers=numbers,
         bias=bias,
-        target=chosen,
+        target=-1 if several else columns[0],
         delimiter=separator,
         header=table.names is not None,
         conv="" if windows is None else windows.text,
         bags="" if label is None else _said(table, label),
         pool="" if windows is None and label is None else pooling,
         slope=rational(slope) if slope else "",
+        targets=columns if several else (),
+        labels=labels,
+        center=center,
     )
-    return Dataset(Z, y, names + ("bias",) * bias, _column_name(table, chosen), source, P)
+    outputs = labels or tuple(_column_name(table, j) for j in columns)
+    y = tuple(x for row in Y for x in row)
+    told = ", ".join(_column_name(table, j) for j in columns)
+    return Dataset(Z, y, names + ("bias",) * bias, told, source, P, outputs if several else (), means)
 
 
 def require_slope(slope: Fraction) -> Fraction:
@@ -140,11 +158,75 @@ def require_slope(slope: Fraction) -> Fraction:
     raise UsageError(f"--slope takes a number below 1, as 1/100 for a leaky ReLU or -1 for |t|; {slope} {what}.")
 
 
-def _bag_column(table: Table, bags: str | int, target: int, name: str) -> int:
+def _rows(
+    Z: Matrix,
+    names: tuple[str, ...],
+    windows: Windows | None,
+    bag: NDArray[np.int64] | None,
+    bias: bool,
+    pooling: Pooling,
+) -> tuple[Matrix, Each, tuple[str, ...]]:
+    """What neurons see, the bags, and the names of the features: windows, the rows of bags, or rows alone."""
+    if windows is not None:
+        rows, values = numbered(Z)
+        seen = windows.of(rows, 0)
+        bag = np.repeat(np.arange(len(seen)), seen.shape[1])
+        return *bags_of(seen.reshape(-1, windows.entries), bag, values, bias, pooling), windows.names
+    if bag is not None:
+        rows, values = numbered(Z)
+        return *bags_of(rows, bag, values, bias, pooling), names
+    return tuple((*z, Fraction(1)) for z in Z) if bias else Z, EACH, names
+
+
+def _index(column: str | int | None) -> int | None:
+    """The index of a column that is not named."""
+    return int(str(column)) if column is not None and _INDEX.fullmatch(str(column).strip()) else None
+
+
+def _columns(table: Table, target: Target | None, name: str) -> tuple[int, ...]:
+    """The columns to predict: the last one, one, or several different ones."""
+    if isinstance(target, str) and "," in target and target.strip() not in (table.names or ()):
+        target = target.split(",")
+    if target is None or isinstance(target, str | int):
+        return (_target(table, target, name),)
+    found = tuple(_target(table, one, name) for one in target)
+    if len({*found}) != len(found) or len(found) < 2:
+        told = ",".join(map(str, target))
+        raise UsageError(f"--target {told}: expected at least two different columns.")
+    return found
+
+
+def _text_column(table: Table, column: str | int, name: str, what: str) -> int:
+    """A column of texts; what looks like an index is one."""
+    index = _index(column)
+    return _target(table, column if index is None else index, name, what)
+
+
+def _require_header(table: Table, apart: Sequence[int | None], classes: str | int, name: str) -> None:
+    """DataError where a header has no name but that of the classes: nothing tells then that it is one."""
+    rest = [text for j, text in enumerate(table.names or ()) if j not in apart]
+    if not any(text and not is_value(text) for text in rest):
+        raise DataError(f"{name}: only the column {shown(str(classes))} has a name; name another one, too.")
+
+
+def _labels(texts: Sequence[str], place: str, name: str) -> tuple[str, ...]:
+    """The labels of the classes: as numbers in order if they are numbers, else as texts."""
+    found = {*texts}
+    if not 2 <= len(found) <= MOST_CLASSES:
+        few = f"{len(found)} different texts; classes need from 2 to {MOST_CLASSES}"
+        raise DataError(f"{name}, {place}: {few}.")
+    if "" in found:
+        raise DataError(f"{name}, {place}: a row without a class; give every row one.")
+    try:
+        return tuple(sorted(found, key=lambda text: (parse_number(text, "decimal"), text)))
+    except NumberError:
+        return tuple(sorted(found))
+
+
+def _bag_column(table: Table, bags: str | int, targets: Sequence[int], name: str) -> int:
     """The column of the names of the bags."""
-    index = _INDEX.fullmatch(str(bags).strip())
-    found = _target(table, int(index[0]) if index else bags, name, "bags")
-    if found == target:
+    found = _text_column(table, bags, name, "bags")
+    if found in targets:
         column = table.place(found)
         raise DataError(f"{name}: {column} cannot be both the target and the names of the bags; choose --target.")
     return found
@@ -157,20 +239,26 @@ def _said(table: Table, column: int) -> str:
     return names[column] if own else str(column)
 
 
-def _bags(labels: Sequence[Label], y: Vector, column: str, name: str) -> tuple[NDArray[np.int64], Vector]:
+def _bags(
+    bags: Sequence[tuple[str, int]], Y: Matrix, labels: Sequence[str] | None, column: str, name: str
+) -> tuple[NDArray[np.int64], Matrix]:
     """The number of each row's bag, in the order of their first rows, and the targets of the bags."""
     numbers: dict[str, int] = {}
-    targets: list[tuple[Fraction, int]] = []
+    targets: list[tuple[Vector, int]] = []
     bag = []
-    for (text, at), target in zip(labels, y, strict=True):
+
+    def said(row: Vector) -> str:
+        return " ".join(map(str, row)) if labels is None else shown(labels[row.index(Fraction(1))])
+
+    for (text, at), target in zip(bags, Y, strict=True):
         i = numbers.setdefault(text, len(numbers))
         if i == len(targets):
             targets.append((target, at))
         elif targets[i][0] != target:
             first, line = targets[i]
             raise DataError(
-                f"{name}: the target differs within the bag {shown(text)}: it is {first} in row {line} and {target} in "
-                f"row {at}; a bag has one target."
+                f"{name}: the target differs within the bag {shown(text)}: it is {said(first)} in row {line} and "
+                f"{said(target)} in row {at}; a bag has one target."
             )
         bag.append(i)
     if len(targets) == 1:
@@ -205,36 +293,41 @@ def _target(table: Table, target: str | int | None, name: str, what: str = "targ
 
 
 def _split(
-    table: Table, target: int, label: int | None, numbers: Numbers, bias: bool, name: str
-) -> tuple[tuple[Vector, ...], Vector, list[Label]]:
-    """The features and targets of the table's rows; the column of labels, with the lines of its rows, is none."""
-    if table.width - (label is not None) == 1 and not bias:
-        raise DataError(f"{name}: no feature, the only column is the target; add columns, or a bias (--bias).")
+    table: Table, targets: Sequence[int], label: int | None, classes: bool, numbers: Numbers, bias: bool, name: str
+) -> tuple[Matrix, Matrix, list[Texts]]:
+    """The features and targets of the table's rows; the columns of classes and of labels of bags are texts."""
+    if table.width - (label is not None) == len(targets) and not bias:
+        only = "the only column is the target" if len(targets) == 1 else "all columns are targets"
+        raise DataError(f"{name}: no feature, {only}; add columns, or a bias (--bias).")
+    apart = (*(targets if classes else ()), *(() if label is None else (label,)))
+    place = {j: c for c, j in enumerate(() if classes else targets)}
     known: dict[str, Fraction] = {}
-    Z, y, labels = [], [], []
+    Z, Y, texts = [], [], []
     for record in table.rows:
-        row = []
+        row, y = [], [Fraction(0)] * len(place)
         for j, field in enumerate(record.fields):
-            if j == label:
-                labels.append((field, record.line))
+            if j in apart:
                 continue
             number = known.get(field)
             if number is None:
                 try:
                     number = parse_number(field, numbers)
                 except NumberError as error:
-                    place = f"{name}, row {record.line}, {table.place(j)}"
-                    raise DataError(f"{place}: found {shown(field)}, {error}.") from None
+                    at = f"{name}, row {record.line}, {table.place(j)}"
+                    raise DataError(f"{at}: found {shown(field)}, {error}.") from None
                 if len(known) < MOST_KNOWN:
                     known[field] = number
-            if j == target:
-                y.append(number)
+            if j in place:
+                y[place[j]] = number
             else:
                 row.append(number)
         Z.append(tuple(row))
+        Y.append(tuple(y))
+        if apart:
+            texts.append((tuple(record.fields[j] for j in apart), record.line))
     if not Z:
         raise DataError(f"{name}: no rows, only a header; add rows of numbers.")
-    return tuple(Z), tuple(y), labels
+    return tuple(Z), tuple(Y), texts
 
 
 def _column_name(table: Table, column: int) -> str:

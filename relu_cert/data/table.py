@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -50,20 +50,20 @@ def delimiter_character(delimiter: str | None) -> str:
     return character
 
 
-def read_table(text: str, delimiter: str, name: str, apart: int | None = None) -> Table:
+def read_table(text: str, delimiter: str, name: str, apart: Sequence[int] = ()) -> Table:
     """The table of a CSV text (quotes as in Python's csv, strictly). The name is for messages.
 
-    The first record holds names iff one of its fields, not empty, does not stand for a value; the column `apart` has
-    texts in all records, and does not count. Blank lines at the
-    end are ignored; elsewhere they are refused, as are records of different widths and an empty file.
+    The first record holds names iff one of its fields, not empty, does not stand for a value; columns `apart` have
+    texts in all records, and do not count. Blank lines at the end are ignored; elsewhere they are refused, as are
+    records of different widths and an empty file.
     """
     records = _checked(_records(text, delimiter, name), name)
     head = next(records, None)
     if head is None:
         raise DataError(f"{name}: the file is empty; expected rows of numbers.")
     first = head.fields
-    texts = None if apart is None or not -len(first) <= apart < len(first) else apart % len(first)
-    header = any(field != "" and not is_value(field) for j, field in enumerate(first) if j != texts)
+    texts = [j % len(first) for j in apart if -len(first) <= j < len(first)]
+    header = any(field != "" and not is_value(field) for j, field in enumerate(first) if j not in texts)
     return Table(first if header else None, records if header else chain([head], records), len(first))
 
 

@@ -121,6 +121,10 @@ def listed_plainly(problem: Problem) -> bool:
 
 def optimum_of_network(problem: Problem, choice: LambdaChooser, gap: Fraction, limits: Limits, tell: Tell) -> Facts:
     """The facts about the optimum."""
+    if problem.targets > 1:
+        from relu_cert.outputs.facts import optimum_with_outputs  # compiled, and slow to load
+
+        return optimum_with_outputs(problem, choice, gap, limits, tell)
     given = setting_for_cover(problem) if problem.listed is None or problem.free or is_moderate(problem) else None
     limits = replace(limits, seconds=DEFAULT_SECONDS if limits.seconds is None else limits.seconds)
     until = limits.until

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import isqrt
 from random import Random
 
-from relu_cert.bags import Bags
+from relu_cert.bags import EACH
 from relu_cert.data.dataset import Dataset
 from relu_cert.exact import Vector
 
@@ -60,8 +60,8 @@ def _two_squares(n: int) -> tuple[int, int] | None:
 
 
 def with_zero_rows(data: Dataset, a: Vector) -> Dataset:
-    """The data with a row of zeros (or a bag without rows), and a target 0, for every entry."""
-    zeros = (Fraction(0),) * len(a)
-    if isinstance(data.bags, Bags):
-        return replace(data, y=(*data.y, *zeros), bags=data.bags.with_empty(len(a)))
-    return replace(data, Z=(*data.Z, *((Fraction(0),) * data.d for _ in zeros)), y=(*data.y, *zeros))
+    """The data with a row of zeros, or an empty bag, and targets 0, for every entry."""
+    Z, bags = data.Z, data.bags.and_empty(len(a))
+    if bags is EACH:
+        Z = (*Z, *((Fraction(0),) * data.d,) * len(a))
+    return replace(data, Z=Z, bags=bags, y=(*data.y, *(Fraction(0),) * (len(a) * data.targets)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.data.arrays import exact_matrix
-from relu_cert.data.dataset import Source
+from relu_cert.data.dataset import Dataset, Source
 from relu_cert.data.windows import Windows, read_windows
 from relu_cert.errors import DataError, UsageError
-from relu_cert.exact import Matrix, Vector, dot
+from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.free.terms import Free, free_parts
 from relu_cert.network.formats import write_network
 from relu_cert.network.gates import open_gates
@@ -120,6 +120,10 @@ class FittedNetwork:
             raise DataError(f"X has {len(rows[0]) - self.bias} columns; expected {self.features}.")
         return tuple(self._value(row) for row in rows)
 
+    def score(self, X: Any, y: Any) -> float:
+        """R^2, as scikit-learn has it: 1 - |f(X) - y|^2 / |y - mean|^2."""
+        return _r_squared(self.predict(X), np.asarray(y, dtype=np.float64))
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ReLU network as .npz, .json, .safetensors, .onnx or .pt; its inputs include the bias column."""
         if self.pool:
@@ -151,6 +155,133 @@ class FittedNetwork:
         return sum((dot(n.w, x) for n, g in pairs if dot(g, x) >= 0), _ZERO)
 
 
+@dataclass(frozen=True, repr=False, kw_only=True)
+class FittedOutputs(FittedNetwork):
+    """The same with several outputs: f(x) = means + sum_j (w_j.x)_+ v_j, with what is not penalised `constants` and
+    `linear`.x more; `labels` of classes, each with an output."""
+
+    means: Vector
+    constants: Vector
+    linear: Matrix
+    labels: tuple[str, ...] | None
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, {len(self.means)} outputs>"
+
+    @property
+    def W1(self) -> Floats:
+        """First-layer weights, a row for each neuron, the bias in the last column; balanced: |W1_j| = |W2_j|."""
+        return _floats([n.w for n in self.neurons], self._inputs) / self._balance
+
+    @property
+    def W2(self) -> Floats:
+        """Second-layer weights, a row for each neuron."""
+        return _floats([n.v for n in self.neurons], len(self.means)) * self._balance
+
+    @property
+    def w2(self) -> Floats:
+        """The second-layer weights of the only output: there is none."""
+        raise UsageError("a network with several outputs has W2.")
+
+    def exact(self) -> TrainedNetwork:
+        """There is no exact balanced network: its neurons are pairs w, v of rationals."""
+        raise UsageError("a network with several outputs is not written; its neurons have w and v, W1 and W2.")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Networks with several outputs are not written."""
+        self.exact()
+
+    def outputs(self, X: Any) -> Floats:
+        """f(x) for every row of X, or signal, image or set, in floats, the means included."""
+        if self.pool:
+            pooled = np.mean if self.pool == "mean" else np.sum
+            parts = [pooled(self._neurons(self._members(one, float)), axis=0) for one in self._points(X)]
+            found = np.array(parts).reshape(len(parts), len(self.means))
+        else:
+            found = self._neurons(np.asarray(X, dtype=np.float64))
+        found += np.array([float(a + b) for a, b in zip(self.means, self.constants, strict=True)])
+        return found
+
+    def _neurons(self, rows: Floats) -> Floats:
+        """The neurons and the skip connection at every row."""
+        if rows.ndim != 2 or rows.shape[1] != self.features:
+            raise DataError(f"X has shape {rows.shape}; expected rows of {self.features} features.")
+        inputs = np.hstack([rows, np.ones((len(rows), 1))]) if self.bias else rows
+        C = len(self.means)
+        first, second = (_floats([part(n) for n in self.neurons], k) for part, k in ((_w, self._inputs), (_v, C)))
+        heights = inputs @ first.T
+        found: Floats = np.maximum(heights, float(self.slope) * heights) @ second
+        if self.linear:
+            found += inputs @ _floats(self.linear, self._inputs).T
+        return found
+
+    def exact_outputs(self, X: Any) -> Matrix:
+        """f(x) for every row of X, exactly."""
+        points = [self._members(one, object) for one in self._points(X)] if self.pool else [[x] for x in X]
+        return tuple(self._exact(exact_matrix(rows, "X")) for rows in points)
+
+    def _exact(self, rows: Matrix) -> Vector:
+        """f at a data point that has these rows."""
+        total = [_ZERO] * len(self.means)
+        for x in rows:
+            z = (*x, _ONE) if self.bias else x
+            for neuron in self.neurons:
+                height = dot(neuron.w, z)
+                height = max(height, self.slope * height)
+                total = [a + height * b for a, b in zip(total, neuron.v, strict=True)]
+            if self.linear:
+                total = [a + dot(s, z) for a, s in zip(total, self.linear, strict=True)]
+        scale = Fraction(1, len(rows) if self.pool == "mean" else 1)
+        parts = zip(self.means, self.constants, total, strict=True)
+        return tuple(mean + constant + scale * x for mean, constant, x in parts)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label with the largest output for every row of X; the outputs themselves where there are no classes."""
+        found = self.outputs(X)
+        return found if self.labels is None else np.array(self.labels)[found.argmax(axis=1)]
+
+    def predict_exactly(self, X: Any) -> Vector:
+        """The outputs of one output only."""
+        raise UsageError("a network with several outputs has exact_outputs.")
+
+    def score(self, X: Any, y: Any) -> float:
+        """The part of rows that are put into their class; without classes R^2, the mean over the outputs."""
+        found = self.predict(X)
+        if self.labels is None:
+            Y = np.asarray(y, dtype=np.float64)
+            return float(np.mean([_r_squared(found[:, c], Y[:, c]) for c in range(Y.shape[1])]))
+        return float(np.mean(found == np.array([str(label).strip() for label in y])))
+
+    @property
+    def _balance(self) -> Floats:
+        """(|w| / |v|)^(1/2) for every neuron."""
+        sizes = [float(norm_squared(n.w) / norm_squared(n.v)) ** 0.25 for n in self.neurons]
+        return np.array(sizes).reshape(-1, 1)
+
+
+def _w(neuron: ExactNeuron) -> Vector:
+    return neuron.w
+
+
+def _v(neuron: ExactNeuron) -> Vector:
+    return neuron.v
+
+
+def _r_squared(found: Floats, y: Floats) -> float:
+    away, all_ = float(((y - found) ** 2).sum()), float(((y - y.mean()) ** 2).sum())
+    return 1.0 - away / all_ if all_ else float(away == 0.0)
+
+
+def fitted_outputs(facts: Facts, data: Dataset) -> FittedOutputs:
+    """The network with several outputs that the facts speak of."""
+    one, C = fitted_network(facts, data.source), data.targets
+    free = [free_parts(facts.problem, facts.primal.free[c::C]) for c in range(C)]
+    linear = tuple(skip for _, skip in free) if "skip" in facts.problem.free else ()
+    given = {field.name: getattr(one, field.name) for field in fields(one)} | {"b2": _ZERO, "skip": ()}
+    constants = tuple(b for b, _ in free)
+    return FittedOutputs(**given, means=data.means, constants=constants, linear=linear, labels=data.source.labels)
+
+
 def fitted_network(facts: Facts, source: Source) -> FittedNetwork:
     """The network that the facts speak of, on data of that source."""
     bias = source.bias
@@ -159,7 +290,7 @@ def fitted_network(facts: Facts, source: Source) -> FittedNetwork:
     if known is None:
         raise UsageError("a problem that was given directly has no network.")
     gates = _gates(facts) if problem.kind == "gated" else None
-    b2, skip = free_parts(problem, facts.primal.free)
+    b2, skip = free_parts(problem, facts.primal.free if problem.targets == 1 else ())
     conv = read_windows(source.conv) if source.conv else None
     features, free = len(known.Z[0]) - bias, (problem.free, b2, skip)
     return FittedNetwork(

@@ -46,10 +46,35 @@ class Residual:
 
 @dataclass(frozen=True)
 class Outputs:
-    """Evidence that |Theta'(Zu)_+| <= lambda |u| for all u."""
+    """Evidence that |T'(Zu)_+| <= lambda |u| for all u, T = P'Theta. `source`: how Theta follows from the network."""
 
     basis: tuple[Row, ...]
     ties: tuple[Tie, ...]
     tree: Tree
     nodes: Annotated[int, UNWRITTEN]
     leaves: Annotated[int, UNWRITTEN]
+    source: Annotated[Residual | None, UNWRITTEN] = None
+
+
+@dataclass(frozen=True)
+class Direction:
+    """u, the margin of its leaves, and shares that keep optimal neurons on its face."""
+
+    u: Row
+    margin: Fraction
+    basis: tuple[int, ...]
+    fixed: Vector
+
+
+@dataclass(frozen=True)
+class Alone:
+    """One direction at most near each class, and the weights there, within `error`."""
+
+    classes: tuple[Direction, ...]
+    masses: Vector
+    error: Annotated[Fraction, UNWRITTEN]
+
+    @property
+    def active(self) -> bool:
+        """Whether all weights are proved positive, with a bit to spare."""
+        return all(mass > 2 * self.error + Fraction(1, 2**100) for mass in self.masses)

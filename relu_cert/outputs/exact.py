@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import isqrt
+from math import gcd, isqrt
 
 import numpy as np
 from flint import fmpz_mat
@@ -58,10 +58,13 @@ class Pull:
 
 
 def pull_of(lines: Lines, Theta: Matrix, squared: Fraction) -> Pull:
-    """F of a dual point (n x C), for lambda^2 = squared; T = P'Theta where rows are in bags."""
+    """F of a dual point (n x C), for lambda^2 = squared; T = P'Theta where rows are in bags, over its least common
+    denominator, as the checker has it: leaves are rounded in these units."""
     whole, q = scaled_rows(Theta)
-    T = np.array(whole, dtype=object)
-    T = np.stack([lines.bags.shares(column) for column in T.T], axis=1).tolist()
+    columns = [lines.bags.shares(column) for column in np.array(whole, dtype=object).T]
+    q *= lines.bags.unit
+    common = gcd(q, *(int(x) for column in columns for x in column))
+    T, q = [[int(x) // common for x in t] for t in zip(*columns, strict=True)], q // common
     C = len(T[0])
     W = [[0] * C for _ in lines.rows]
     M0 = [[0] * C for _ in range(lines.D)]
@@ -74,7 +77,7 @@ def pull_of(lines: Lines, Theta: Matrix, squared: Fraction) -> Pull:
             for l, p in enumerate(lines.rows[c]):
                 for i, x in enumerate(t):
                     M0[l][i] += a * p * x
-    unit = lines.scale * q * lines.bags.unit
+    unit = lines.scale * q
     level = squared * unit * unit
     return Pull(lines, tuple(map(tuple, W)), tuple(map(tuple, M0)), unit, level.numerator // level.denominator)
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from relu_cert.bags import EACH, Each
+from relu_cert.bags import Each
 from relu_cert.cover.evidence import Row
 from relu_cert.cover.lines import Lines, frame_of, lines_of, row_space
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows, sqrt_upper
@@ -22,15 +22,16 @@ from relu_cert.free.train import orthonormal
 from relu_cert.outputs.ascent import Floats, maxima, starts
 from relu_cert.outputs.build import Unproved, build, sign_cones
 from relu_cert.outputs.engine import grown
-from relu_cert.outputs.evidence import Moves, Outputs, Residual, Tie
+from relu_cert.outputs.evidence import Alone, Moves, Outputs, Residual, Tie
 from relu_cert.outputs.exact import pull_of
 from relu_cert.outputs.sharpen import sharpen, ties_of
 from relu_cert.outputs.train import Net, Task, error, train, weighed
-from relu_cert.outputs.unique import Alone, Around, Open, alone, around, with_classes
-from relu_cert.problem.problem import Network, Problem
+from relu_cert.outputs.unique import Around, Open, alone, around, with_classes
+from relu_cert.problem.problem import Problem
 
 TAU_BITS, THETA_BITS = 160, 280  # of a sharp dual point: Theta = (1 - 2^-TAU_BITS) R, R to THETA_BITS
 MARGINS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
+WIDE = (1e-3, 1e-2, 1e-1)  # where training does not come to an end
 COARSE_BITS = 60
 NORM_BITS = 400
 ORACLE_NODES = 200_000
@@ -109,20 +110,6 @@ class Found:
     lower: Fraction
     upper: Fraction
     alone: Alone | str = ""
-
-
-def problem_of(
-    Z: Matrix,
-    Y: Matrix,
-    bags: Each = EACH,
-    free: tuple[str, ...] = (),
-    appended: bool = False,
-    roots: Vector = (),
-) -> Problem:
-    """The problem of a network with several outputs; `roots`: Z and Y end with rows of zeros for a decayed bias."""
-    y = tuple(x for row in Y for x in row)
-    network = Network(Z, None, bags)
-    return Problem("relu", y, (), network, free=free, appended=appended, roots=roots, targets=len(Y[0]))
 
 
 def setting(problem: Problem) -> Setting:
@@ -272,17 +259,18 @@ class Prover:
                 return self.proved(net)
             except Unproved as why:
                 if not len(why.violators) or self.over():
-                    raise
+                    break
                 net = train(
                     task, self.oracle, over=self.over, begin=weighed(task, net, why.violators @ self.given.frame.T)
                 )
-        raise Unproved("training does not come to an end")
+        return self.proved(net, WIDE)
 
-    def proved(self, net: Net) -> Found:
+    def proved(self, net: Net, margins: tuple[float, ...] = MARGINS) -> Found:
         """The proof of a network: sharp, or with a margin."""
         whole = self.given.lifted(net)
         given, lam = self.given, self.lam
-        sharp = sharpen(given.problem, lam, given.lines, given.free, given.basis, whole) if len(net.W) else None
+        exactly = len(net.W) and margins is MARGINS
+        sharp = sharpen(given.problem, lam, given.lines, given.free, given.basis, whole) if exactly else None
         primal, R = self.completed(sharp.neurons if sharp is not None else rounded(whole))
         T = spread(given.bags, R)
         ties = ties_of(given.lines, given.basis, primal.neurons, T, lam, whole) if len(net.W) else ()
@@ -296,7 +284,7 @@ class Prover:
                 pass
         far = error(given.task(lam), net)
         last = Unproved("no margin was tried")
-        for margin in MARGINS:
+        for margin in margins:
             if margin < 2 * far:
                 continue
             try:

@@ -11,18 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
-from typing import Annotated
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 
 from relu_cert.cover.evidence import Row
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, primitive, sqrt_upper
-from relu_cert.outputs.evidence import Tie
+from relu_cert.outputs.evidence import Alone, Direction, Tie
 from relu_cert.outputs.exact import Form, Pull, definite
 from relu_cert.prove.definite import floats, stretch
 from relu_cert.rationals import column, first_independent, matrix_of, to_fraction, to_vector
-from relu_cert.written import UNWRITTEN
 
 U_BITS, MASS_BITS = 200, 256
 EASIER, MOST_EASIER = 8, 7  # the margin of a class is made smaller by this factor, so many times
@@ -31,30 +29,6 @@ NEAREST = Fraction(1, 2)
 
 class Open(Exception):
     """What is missing for uniqueness, in words."""
-
-
-@dataclass(frozen=True)
-class Direction:
-    """u, the margin of its leaves, and shares that keep optimal neurons on its face."""
-
-    u: Row
-    margin: Fraction
-    basis: tuple[int, ...]
-    fixed: Vector
-
-
-@dataclass(frozen=True)
-class Alone:
-    """One direction at most near each class, and the weights there, within `error`."""
-
-    classes: tuple[Direction, ...]
-    masses: Vector
-    error: Annotated[Fraction, UNWRITTEN]
-
-    @property
-    def active(self) -> bool:
-        """Whether all weights are proved positive, with a bit to spare."""
-        return all(mass > 2 * self.error + Fraction(1, 2**100) for mass in self.masses)
 
 
 @dataclass
@@ -197,7 +171,7 @@ def alone(ball: Around, Y: Matrix) -> Alone:
     parts = [direction(ball, one) for one in ball.classes]
     lift = [list(b) for b in first_columns(ball.free)]
     A = [outer(across(lift, one.outputs), one.v) for one in parts]
-    n, C, K = len(ball.Theta), ball.pull.C, len(parts)
+    n, C, K = len(ball.Theta), len(ball.Theta[0]), len(parts)
     kappa = sqrt_upper(sum((one.moved**2 for one in parts), Fraction(0)))
     rest = [[y - t for y, t in zip(*rows, strict=True)] for rows in zip(Y, ball.Theta, strict=True)]
     fit = [to_vector(across(lift, column(x))) for x in zip(*rest, strict=True)]

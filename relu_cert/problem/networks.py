@@ -25,9 +25,10 @@ def relu(Z: Matrix, y: Vector, patterns: PatternSet) -> Problem:
     return Problem("relu", y, (), Network(Z, patterns))
 
 
-def unlisted_relu(Z: Matrix, y: Vector, bags: Each = EACH) -> Problem:
-    """The same without a list of the patterns: every network of every width. Bags of rows are data points."""
-    return Problem("relu", y, (), Network(Z, None, bags))
+def unlisted_relu(Z: Matrix, y: Vector, bags: Each = EACH, targets: int = 1) -> Problem:
+    """The same without a list of the patterns: every network of every width. Bags of rows are data points; with several
+    `targets` y is Y, row by row."""
+    return Problem("relu", y, (), Network(Z, None, bags), targets=targets)
 
 
 def gated(Z: Matrix, y: Vector, patterns: PatternSet) -> Problem:

@@ -271,8 +271,8 @@ class Problem:
 
     @property
     def plain(self) -> bool:
-        """Least squares without delta and free terms: the problem of the paper itself."""
-        return not self.delta and self.loss is SQUARES and not self.free
+        """Least squares of one output without delta and free terms: the problem of the paper itself."""
+        return not self.delta and self.loss is SQUARES and not self.free and self.targets == 1
 
     @property
     def kind(self) -> Model:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 from relu_cert.cover.evidence import Cover
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.leaders.evidence import Leaders
+from relu_cert.outputs.evidence import Alone, Outputs
 from relu_cert.problem.problem import Block, Gates, Problem
 from relu_cert.prove.algebraic.field import Field, Numbers
 from relu_cert.prove.algebraic.linear import Exact
@@ -109,7 +110,7 @@ def _rhos(stated: BlockMultipliers) -> list[str | None] | None:
 
 
 Multipliers = (  # None: nothing is proved
-    PieceMultipliers | Annotated[BlockMultipliers, Via(_rhos)] | Cover | Leaders | None
+    PieceMultipliers | Annotated[BlockMultipliers, Via(_rhos)] | Cover | Leaders | Outputs | None
 )
 
 
@@ -131,19 +132,21 @@ class ExactNeuron:
     """One active block of a feasible point. `norm` >= |w| is rational.
 
     ReLU: the neuron xi (Zw)_+ (`block` is None, `pattern` is 1(Zw >= 0)); others: X_b w with b = `block`; the block of
-    a network over some patterns, or of a gated one, has its sign and `pattern`.
+    a network over some patterns, or of a gated one, has its sign and `pattern`. Several outputs: (Zw)_+ v', and `norm`
+    >= |w||v|.
     """
 
     sign: Annotated[Sign, RELU] = 1
     pattern: Annotated[str | None, Only("gated")] = None
     block: Annotated[int | None, BLOCKS] = None
     w: Vector
+    v: Annotated[Vector, OPTIONAL] = ()
     norm: Fraction
 
 
 @dataclass(frozen=True)
 class Primal:
-    """A feasible point and its fit Xw; `free` are the coefficients of free terms."""
+    """A feasible point and its fit Xw; `free` are the coefficients of free terms. Several outputs: row by row."""
 
     neurons: tuple[ExactNeuron, ...]
     fit: Annotated[Vector, UNWRITTEN]
@@ -401,6 +404,7 @@ class Facts:
     path: Along | None = None  # an interval of lambdas, if one was asked for
     one_neuron: NeuronPath | None = None  # the path of the network with a single neuron, on one feature
     nearby: Nearby | None = None  # if it was asked for
+    alone: Alone | None = None  # several outputs: all optimal networks are one
 
     def __repr__(self) -> str:
         return (
@@ -422,7 +426,7 @@ class Facts:
     @property
     def covered(self) -> bool:
         """Whether a cover or leaders prove the dual point, and no list, whatever is listed besides."""
-        return isinstance(self.dual.multipliers, Cover | Leaders)
+        return isinstance(self.dual.multipliers, Cover | Leaders | Outputs)
 
     @property
     def known(self) -> bool:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from relu_cert.cover.evidence import Cover
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows
 from relu_cert.leaders.evidence import Leaders
+from relu_cert.outputs.evidence import Outputs
 from relu_cert.patterns.pattern_set import Bits, PatternSet, bit_string
 from relu_cert.problem.blocks import correlation
 from relu_cert.problem.blocks import lengths_squared as block_lengths_squared
@@ -124,7 +125,7 @@ def scale_multipliers(s: Fraction, multipliers: Multipliers) -> Multipliers:
             return PieceMultipliers(_scale_pieces(s, plus), _scale_pieces(s, minus))
         case BlockMultipliers(rho):
             return BlockMultipliers(tuple(None if r is None else scale(s, r) for r in rho))
-        case Cover() | Leaders():
+        case Cover() | Leaders() | Outputs():
             raise ValueError("covers and leaders are for one dual point")
         case None:
             return None

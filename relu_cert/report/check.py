@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from relu_cert.closed_forms.optimum import ClosedForm, closed_form
+from relu_cert.data.dataset import Dataset
 from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.exact import norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_constant, free_parts, free_text
@@ -23,6 +24,14 @@ from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Value
 from relu_cert.report.filters import described, in_words_of, matrices
 from relu_cert.report.headline import of_check
 from relu_cert.report.optimal_set import minimal_networks, optimal_set_json
+from relu_cert.report.outputs import (
+    classes_in_lines,
+    confusion,
+    free_in_lines,
+    network_json,
+    neurons_in_lines,
+    outputs_json,
+)
 from relu_cert.report.said import Sentence, proved
 from relu_cert.report.shown import Report, known, picked, plain
 from relu_cert.report.terminal import report, shortened, wrapped
@@ -70,6 +79,16 @@ class CheckReport(Report):
         return in_words_of(self.source, of_check(self.facts, self.results))
 
     @property
+    def outputs(self) -> Dataset | None:
+        """The data, where the network has several outputs."""
+        return self.data if self.data is not None and self.data.targets > 1 else None
+
+    @cached_property
+    def confusion(self) -> list[list[int]] | None:
+        """How many data points of each class (rows) are put into each (columns); None without classes."""
+        return None if self.outputs is None else confusion(self.outputs, self.facts)
+
+    @property
     def distance(self) -> Interval | None:
         """How far the optimum over some patterns is above the one over all of them, where both are known."""
         return distance(self.facts, self.over_all.facts) if isinstance(self.over_all, CheckReport) else None
@@ -84,7 +103,7 @@ class CheckReport(Report):
         """The object of `check --json`."""
         facts, problem = self.facts, self.facts.problem
         listed = problem.listed
-        b2, skip = free_parts(problem, facts.primal.free)
+        b2, skip = free_parts(problem, facts.primal.free if problem.targets == 1 else ())
         size = {"n": problem.points, "d": self.features, "rank": listed.rank if listed else None}
         neurons = [_neuron_json(neuron, numbered=problem.model == "cgl") for neuron in facts.primal.neurons]
         content = {
@@ -109,6 +128,9 @@ class CheckReport(Report):
             "derivatives": _derivatives(facts.derivatives),
             "certificate": self.certificate_path,
         }
+        if self.outputs is not None:
+            more = outputs_json(self.outputs, facts)
+            content |= more | {"input": content["input"] | more["input"], "network": network_json(facts)}
         if self.exact:
             content["exact"] = None if self.formulas is None else self.formulas.to_json()
         return dict(plain(content))
@@ -165,11 +187,15 @@ class CheckReport(Report):
         if self.source.delimiter not in ("", ","):
             lines.append(f"read         fields separated by {NAMED.get(self.source.delimiter, self.source.delimiter)}")
         lines.append(f"model        {model}, {over}")
+        if self.outputs is not None:
+            kind = "targets" if self.source.labels is None else "classes"
+            less = ", less their means" if self.source.center else ""
+            lines.append(f"outputs      {problem.targets} {kind}: {', '.join(self.outputs.outputs)}{less}")
         if problem.loss is LOGISTIC:
             given = self.data is not None and self.data.y != problem.y
             lines.append(f"loss         logistic, sum log(1 + exp(-y f)){'; the label 0 is y = -1' if given else ''}")
         if problem.roots:
-            lines.append("decayed      an output bias b: lambda/2 b^2")
+            lines.append(f"decayed      an output bias b: lambda/2 {'|b|^2' if self.outputs else 'b^2'}")
         elif problem.free:
             lines.append(f"free         {free_text(problem.free)}: without penalty")
         if problem.delta:
@@ -244,6 +270,8 @@ class CheckReport(Report):
 
     def _network(self) -> list[str]:
         neurons = self.facts.primal.neurons
+        if self.outputs is not None:
+            return self._outputs(self.outputs)
         if not neurons and not self.facts.problem.free:
             return ["all coefficients are 0" if self.facts.problem.kind == "cgl" else "the zero network"]
         if self.facts.problem.kind == "cgl":
@@ -261,6 +289,17 @@ class CheckReport(Report):
         if skip:
             lines.append(f"  skip        {entries(skip, 6)} . x")
         return lines
+
+    def _outputs(self, data: Dataset) -> list[str]:
+        """The network with several outputs, and its classes."""
+        facts = self.facts
+        sums = {"mean": "the mean of ", "sum": "the sum of "}.get(self.source.pool, "")
+        seen = "filter . window" if self.source.conv else f"direction . {'row' if self.source.bags else 'x'}"
+        head = f"a network of width {len(facts.primal.neurons)}: sum of weight * {sums}({seen})_+ * (outputs)"
+        lines = [f"{head}; directions and outputs have length 1"] if facts.primal.neurons else ["no neuron"]
+        shown = shortened([*neurons_in_lines(data, facts)], SHOWN_NEURONS)
+        lines += [line for one in shown for line in one.split("\n")]
+        return [*lines, *free_in_lines(data, facts), *classes_in_lines(data, facts)]
 
     def _neurons(self, neurons: Sequence[ExactNeuron], most: int) -> list[str]:
         """The lines of the first neurons: sign, weight, direction, the last of a filter as a matrix below."""

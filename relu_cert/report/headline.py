@@ -164,6 +164,8 @@ def _known(facts: Facts, claim: str) -> Needs:
 
 def _width(facts: Facts) -> int | None:
     """How many neurons the only optimal network has, where that is proved."""
+    if facts.alone is not None:
+        return len(facts.alone.classes) if facts.alone.active else None
     found = facts.polytope
     if found is not None:
         return found.m_star if found.m_star == found.M_star else None

@@ -8,11 +8,14 @@ from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
+
+from numpy.typing import NDArray
 
 from relu_cert.closed_forms.optimum import ClosedForm
 from relu_cert.errors import UsageError
 from relu_cert.exact import Vector
-from relu_cert.network.fitted import FittedNetwork, fitted_network
+from relu_cert.network.fitted import FittedNetwork, fitted_network, fitted_outputs
 from relu_cert.network.objective import Interval
 from relu_cert.path.derivatives import Derivatives
 from relu_cert.prove.facts import Facts, Primal, Value
@@ -107,7 +110,23 @@ class Certified(CertifiedResult):
     @cached_property
     def network(self) -> FittedNetwork:
         """The network that was found, to predict with; UsageError for a group lasso, which has `weights` only."""
+        data = self.report.data
+        if data is not None and data.targets > 1:
+            return fitted_outputs(self.facts, data)
         return fitted_network(self.facts, self.report.source)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """What the network says of every row of X (of every signal, image or set): f(x), or the class."""
+        return self.network.predict(X)
+
+    def score(self, X: Any, y: Any) -> float:
+        """R^2 of the network on other data; of classes the part that is put into its own."""
+        return self.network.score(X, y)
+
+    @property
+    def confusion(self) -> list[list[int]] | None:
+        """How many rows of each class (rows) are put into each (columns); None without classes."""
+        return self.report.confusion
 
     def networks(self) -> tuple[FittedNetwork, ...]:
         """All minimal optimal networks, the narrowest first; every optimal network is a mixture of their neurons. Their

@@ -294,7 +294,7 @@ OF_FILES = {  # how files are read and written, and examples: `save`, `to_dict`,
     *("--plot", "--pruned", "--optimal", "--out", "--width"),
 }
 FUNCTIONS = {  # which of them have the options of a command
-    "check": ("certify", "certify_group_lasso", "certify_outputs"),
+    "check": ("certify", "certify_group_lasso"),
     "path": ("path", "group_lasso_path", "one_neuron"),
     "network": ("certify_network",),
     "solution": ("certify_solution",),
@@ -304,7 +304,7 @@ FUNCTIONS = {  # which of them have the options of a command
 }
 ANSWERED = {  # by `claims`, `one_neuron`, y, `networks()`, `exact`; memory is that of the user's own process
     *("--require", "--one-neuron", "--target", "--all", "--exact", "--max-memory"),
-    *("--classes", "--proved"),  # by labels as y, and by `python -m verify --proved` on what was saved
+    *("--proved",),  # by `python -m verify --proved` on what was saved
 }
 IDLE = {"solution": {"--bias", "--max-patterns"}}  # taken with all data, of no use here
 

@@ -21,7 +21,7 @@ from properties.symbolic.command import main
 from properties.symbolic.data import compare
 from properties.symbolic.judge import Status, judge
 from properties.symbolic.reader import Certificate, OtherDataError, read_certificate, too_large
-from relu_cert import certify, certify_group_lasso, certify_outputs, examples
+from relu_cert import certify, certify_group_lasso, examples
 from relu_cert.claims import Verdict
 from relu_cert.cli import main as relu_cert
 from relu_cert.results.check import Certified
@@ -267,7 +267,7 @@ def test_bags_that_are_not_those_of_the_file_are_noticed() -> None:
 def test_several_outputs_are_judged() -> None:
     """Optimality and the fit of several outputs are confirmed with their data; a dual point that is a little too long
     is not."""
-    found = certify_outputs([[1, 0], [0, 1], [1, 1]], [[2, 1], [1, 2], [0, 1]], "1/2")
+    found = certify([[1, 0], [0, 1], [1, 1]], [[2, 1], [1, 2], [0, 1]], "1/2")
     certificate = read_certificate(found.certificate.encode())
     compare(certificate, found.raw)
     told = {one.claim: one.status for one in judge(certificate)}

@@ -9,9 +9,11 @@ from xml.etree.ElementTree import Element
 from relu_cert.claims import STATEMENTS, Result, Verdict
 from relu_cert.claims.optimal_set import staircase
 from relu_cert.cover.evidence import Cover
+from relu_cert.data.dataset import Dataset
 from relu_cert.exact import rational, sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_parts, free_text
 from relu_cert.leaders.evidence import Leaders
+from relu_cert.outputs.evidence import Outputs
 from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
@@ -42,6 +44,7 @@ from relu_cert.report.html.proof import independence_figure, sensitivity_section
 from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_figures
 from relu_cert.report.html.view import view
 from relu_cert.report.optimal_set import optimal_set_view
+from relu_cert.report.outputs import directions, free_in_lines
 from relu_cert.report.said import Sentence, first_true, proved, refuted
 from relu_cert.report.terminal import told_once
 from relu_cert.report.text import at_least, at_most, count, decimal, downwards, entries, one_number, short
@@ -98,6 +101,7 @@ def _head(report: CheckReport) -> Head:
         convolutional = "convolutional " if report.source.conv else ""
         given = (report.data and described(report.data)) or size
         text = f"A two-layer {convolutional}{kind} network for {given}"
+        text += f" and {problem.targets} outputs" * (problem.targets > 1)
     else:
         text = f"A constrained group lasso with {problem.n} rows and {count(len(problem.blocks), 'group')}"
     value, top = facts.value, facts.lambda_max
@@ -159,6 +163,8 @@ def _variant(facts: Facts) -> str:
 
 def _network(report: CheckReport) -> Section:
     facts = report.facts
+    if report.outputs is not None:
+        return _outputs(report, report.outputs)
     seen = view(facts, report.data)
     windows = windows_of(report.source)
     shown = [neurons_chart(facts, report.names)] if windows is None else [filters_figure(facts, windows)]
@@ -174,6 +180,26 @@ def _network(report: CheckReport) -> Section:
         text = "Numbers this large or this small are not drawn, nor are patterns without a gate."
         body.append(e("p", text, cls="note"))
     return Section("network", "The solution" if facts.problem.kind == "cgl" else "The network", body)
+
+
+def _outputs(report: CheckReport, data: Dataset) -> Section:
+    """A network with several outputs: its filters as pictures, its neurons and its terms without penalty."""
+    facts, windows = report.facts, windows_of(report.source)
+    rows = []
+    for neuron in heaviest_first(facts)[:MOST_EXACT]:
+        u, v = directions(neuron)
+        rows.append([decimal(neuron.norm, 8), entries(u, 5), entries(v, 5)])
+    names = f"Features: {', '.join(data.names)}. Outputs: {', '.join(data.outputs)}."
+    heads = ["|w||v|", f"direction of w, a {'filter' if windows else 'neuron'}", "direction of v, the outputs"]
+    body: list[Element | None] = [e("p", names), *(e("p", line.strip()) for line in free_in_lines(data, facts))]
+    if windows is not None:
+        body.append(figures(filters_figure(facts, windows)))
+    body.append(table(heads, rows) if rows else e("p", "No neuron."))
+    counts = report.confusion
+    if counts is not None:
+        body.append(e("p", "Rows are the true classes, columns those with the largest output of the network found."))
+        body.append(table(["", *data.outputs], [[n, *map(str, r)] for n, r in zip(data.outputs, counts, strict=True)]))
+    return Section("network", "The network", body)
 
 
 def free_sentence(b2: Fraction, skip: Sequence[Fraction]) -> Element:
@@ -193,14 +219,15 @@ def _proof(report: CheckReport) -> Section:
 def _bound(facts: Facts) -> Element | None:
     """In a sentence what proves the lower bound, where no pattern is listed."""
     match facts.dual.multipliers:
-        case Cover() as cover:
+        case Cover() | Outputs() as cover:
             how = f"a tree of {count(cover.leaves, 'cone')} that cover all directions, one short proof for each"
         case Leaders():
             how = "a relaxation that is checked in integers; it leaves a gap, which is part of the one above"
         case _:
             return None
     text = "No network of any width has an objective below the lower bound, because a dual point θ keeps the output of "
-    return e("p", f"{text}every possible neuron u within its price, |θ·(Zu)₊| ≤ λ|u|. What proves that is {how}.")
+    price = "|θ·(Zu)₊|" if facts.problem.targets == 1 else "|Θ'(Zu)₊|"
+    return e("p", f"{text}every possible neuron u within its price, {price} ≤ λ|u|. What proves that is {how}.")
 
 
 def _optimal_set(report: CheckReport) -> Section | None:
@@ -306,14 +333,17 @@ def _numbers(report: CheckReport) -> Section:
     folds = [fold("Values", table((), [(name, _digits(text)) for name, text in rows], "exact"))]
     if facts.primal.neurons:
         listed = heaviest_first(facts)[:MOST_EXACT]
-        header = ("block", "w, exactly") if facts.problem.kind == "cgl" else ("", "neuron w, exactly")
-        entries = table(header, [(neuron_name(facts, i, one), _vector(one.w)) for i, one in enumerate(listed)], "exact")
+        also = " and v" * (facts.problem.targets > 1)
+        header = ("block", "w, exactly") if facts.problem.kind == "cgl" else ("", f"neuron w{also}, exactly")
+        exact = ((neuron_name(facts, i, one), _vector((*one.w, *one.v))) for i, one in enumerate(listed))
+        entries = table(header, [*exact], "exact")
         folds.append(fold(f"Neurons{_of(len(listed), len(facts.primal.neurons))}", entries))
-    n = min(facts.problem.points, MOST_EXACT)
+    points = facts.problem.points * facts.problem.targets
+    n = min(points, MOST_EXACT)
     fit = zip(facts.problem.y[:n], facts.fit.center[:n], facts.dual.theta[:n], strict=True)
     body = [(str(k + 1), *(_digits(rational(x)) for x in row)) for k, row in enumerate(fit)]
-    listed_rows = table(("row", "y", "fit", "θ"), body, "exact")
-    folds.append(fold(f"Targets, fit and dual point{_of(n, facts.problem.points)}", listed_rows))
+    listed_rows = table(("row" if facts.problem.targets == 1 else "entry", "y", "fit", "θ"), body, "exact")
+    folds.append(fold(f"Targets, fit and dual point{_of(n, points)}", listed_rows))
     note = e("p", "Everything on this page follows from these rationals; the certificate holds them all.")
     return Section("numbers", "Exact numbers", (note, *folds))
 

@@ -105,7 +105,11 @@ def neuron_name(facts: Facts, place: int, neuron: ExactNeuron) -> str:
     """The name of a neuron on the page: its sign and number from 1, or its block."""
     if facts.problem.kind == "cgl":
         return f"b{neuron.block}"
-    return str(place + 1) if facts.problem.kind == "gated" else f"{'+' if neuron.sign > 0 else '−'} {place + 1}"
+    return (
+        str(place + 1)
+        if facts.problem.kind == "gated" or neuron.v
+        else f"{'+' if neuron.sign > 0 else '−'} {place + 1}"
+    )
 
 
 TOUCHING = (

@@ -71,7 +71,7 @@ def view(facts: Facts, data: Dataset | None) -> View | None:
     whose data points are no places."""
     problem = facts.problem
     known = problem.source
-    if known is None or data is None or problem.free or data.bags is not EACH:
+    if known is None or data is None or problem.free or data.bags is not EACH or data.targets > 1:
         return None
     try:
         neurons = facts.primal.neurons

@@ -93,20 +93,20 @@ def in_bags() -> dict[str, Any]:
 def with_free_bias() -> dict[str, Any]:
     """A row of zeros with Theta = (-1, -1), so that Theta'1 = 0, and every output has (1, 2) more."""
     problem = {"Z": ["1 0", "0 1", "0 0"], "Y": ["4 3", "2 5", "0 1"], "free": ["output-bias"]}
-    return planted(problem, "1 0 0 1 -1 -1", "6", {"free": ["1 2"]})
+    return planted(problem, "1 0 0 1 -1 -1", "6", {"free": "1 2"})
 
 
 def with_decayed_bias() -> dict[str, Any]:
     """That row is appended for a bias that costs |c|^2 / 2: c = (1, 1)."""
     decayed = {"rho": "1", "roots": ["1"]}
-    return planted({"Y": ["4 2", "2 4"], "decayed": decayed}, "1 0 0 1 -1 -1", "6", {"free": ["1 1"]})
+    return planted({"Y": ["4 2", "2 4"], "decayed": decayed}, "1 0 0 1 -1 -1", "6", {"free": "1 1"})
 
 
 def in_bags_with_decayed_bias() -> dict[str, Any]:
     """The same for bags: an empty one is appended, Theta = (-1, 0) there, and c = (1, 0)."""
     found = in_bags()
     found["problem"] |= {"Y": ["4 0", "4 4"], "decayed": {"rho": "1", "roots": ["1"]}}
-    found["facts"]["primal"]["free"] = ["1 0"]
+    found["facts"]["primal"]["free"] = "1 0"
     found["facts"]["cover"]["theta"] = "1 -1 0 1 -1 0"
     found["facts"]["value"] |= {"lower": "6", "upper": "6"}
     return found
@@ -115,5 +115,5 @@ def in_bags_with_decayed_bias() -> dict[str, Any]:
 def with_skip() -> dict[str, Any]:
     """Rows e1, e2, -e1, -e2 with Theta = e1/2, e2/2, e1/2, e2/2: Z'Theta = 0, |F(u)| = |u|/2."""
     problem = {"lambda": "1/2", "Z": ["1 0", "0 1", "-1 0", "0 -1"], "Y": ["5/2 1", "1 3/2", "-1/2 0", "0 1/2"]}
-    primal = {"neurons": [{"w": "1 1", "v": "1 1", "norm": "2"}], "free": ["1 0", "0 0"]}
+    primal = {"neurons": [{"w": "1 1", "v": "1 1", "norm": "2"}], "free": "1 0 0 0"}
     return planted(problem | {"free": ["skip"]}, "1/2 0 0 1/2 1/2 0 0 1/2", "3/2", primal)

@@ -17,10 +17,8 @@ def check_primal(problem: Problem, facts: Facts, node: Node) -> Facts:
     top = node.record("neurons", *(("free",) if problem.outputs else ()))
     fit, penalty = [Fraction(0)] * len(problem.y), Fraction(0)
     if problem.outputs:
-        coefficients = top["free"].matrix()
-        shape = f"{len(problem.outputs)} rows of {C} numbers"
-        top["free"].require([len(row) for row in coefficients] == [C] * len(problem.outputs), shape)
-        columns = [transposed(problem.outputs, column) for column in zip(*coefficients, strict=True)]
+        free = top["free"].vector(C * len(problem.outputs))
+        columns = [transposed(problem.outputs, free[c::C]) for c in range(C)]
         fit = [x for row in zip(*columns, strict=True) for x in row]
     neurons = top["neurons"].array()
     for neuron in neurons:

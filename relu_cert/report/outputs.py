@@ -1,0 +1,105 @@
+"""Several outputs in words: the neurons with their output vectors, the terms without penalty, and the classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from relu_cert.data.dataset import Dataset
+from relu_cert.exact import Vector
+from relu_cert.free.terms import free_constant, free_parts
+from relu_cert.outputs.evidence import Outputs
+from relu_cert.prove.facts import ExactNeuron, Facts
+from relu_cert.report.filters import matrices
+from relu_cert.report.text import count, decimal, entries
+
+Confusion = list[list[int]]
+
+
+def confusion(data: Dataset, facts: Facts) -> Confusion | None:
+    """How many data points of each class (rows) the network puts into each (columns), by the largest output with the
+    means that were taken; None without classes."""
+    true, C = data.classes, data.targets
+    if true is None:
+        return None
+    counts = [[0] * C for _ in range(C)]
+    for k, own in enumerate(true):
+        row = [f + mean for f, mean in zip(facts.fit.center[C * k : C * (k + 1)], data.means, strict=True)]
+        counts[own][max(range(C), key=row.__getitem__)] += 1
+    return counts
+
+
+def outputs_json(data: Dataset, facts: Facts) -> dict[str, Any]:
+    """What the object of `check --json` has besides."""
+    proof = facts.dual.multipliers
+    sizes = {"nodes": proof.nodes, "leaves": proof.leaves} if isinstance(proof, Outputs) else None
+    told = {"targets": data.source.targets, "labels": data.source.labels, "center": data.source.center}
+    return {
+        "input": told,
+        "outputs": data.outputs,
+        "means": data.means,
+        "confusion": confusion(data, facts),
+        "proof": sizes,
+    }
+
+
+def network_json(facts: Facts) -> dict[str, Any]:
+    """The network."""
+    neurons = facts.primal.neurons
+    found: dict[str, Any] = {"width": len(neurons), "neurons": [{"w": n.w, "v": n.v, "norm": n.norm} for n in neurons]}
+    if facts.problem.free:
+        parts = free_terms(facts)
+        found |= {"output_bias": [b for b, _ in parts], "skip": [skip for _, skip in parts]}
+    return found
+
+
+def free_terms(facts: Facts) -> list[tuple[Fraction, Vector]]:
+    """The output bias and the skip connection of every output."""
+    C = facts.problem.targets
+    return [free_parts(facts.problem, facts.primal.free[c::C]) for c in range(C)]
+
+
+def directions(neuron: ExactNeuron) -> tuple[Vector, Vector]:
+    """w and v at length 1, to be shown."""
+    sizes = (float(sum(x * x for x in one)) ** 0.5 for one in (neuron.w, neuron.v))
+    w, v = (tuple(Fraction(float(x) / a) for x in one) for one, a in zip((neuron.w, neuron.v), sizes, strict=True))
+    return w, v
+
+
+def neurons_in_lines(data: Dataset, facts: Facts) -> Iterator[str]:
+    """The neurons, the heaviest first: weight, direction and outputs; filters as matrices below."""
+    for neuron in sorted(facts.primal.neurons, key=lambda one: one.norm, reverse=True):
+        u, v = directions(neuron)
+        head = f"  {decimal(neuron.norm, 8):<14}"
+        if data.source.conv:
+            below = "\n".join(f"      {line}" for line in matrices(data.source, u, 5))
+            yield f"{head} ->  {entries(v, 5)}\n{below}"
+        else:
+            yield f"{head} {entries(u, 5)}  ->  {entries(v, 5)}"
+
+
+def free_in_lines(data: Dataset, facts: Facts) -> Iterator[str]:
+    """The terms without penalty."""
+    parts = free_terms(facts) if facts.problem.free else []
+    if free_constant(facts.problem.free):
+        yield f"  output bias {entries([b for b, _ in parts], 6)}"
+    for name, (_, skip) in zip(data.outputs, parts, strict=False):
+        if skip:
+            yield f"  skip        {name}: {entries(skip, 6)} . x"
+
+
+def classes_in_lines(data: Dataset, facts: Facts) -> Iterator[str]:
+    """How many are put into their own class, and the table."""
+    counts = confusion(data, facts)
+    if counts is None:
+        return
+    names = data.outputs
+    wide = max(map(len, names))
+    right, total = sum(counts[c][c] for c in range(len(names))), sum(map(sum, counts))
+    yield ""
+    what = count(total, "image" if data.source.conv.startswith("2d") else "data point")
+    yield f"classes: {right} of {what} are put into their own (rows: true, columns: largest output)"
+    yield f"  {'':<{wide}}  {' '.join(f'{name[:5]:>5}' for name in names)}"
+    for name, row in zip(names, counts, strict=True):
+        yield f"  {name:<{wide}}  {' '.join(f'{x:>5}' for x in row)}"
