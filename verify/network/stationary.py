@@ -47,7 +47,7 @@ def of_free(problem: Problem, weights: Weights) -> Fraction:
 
 def of_bias(problem: Problem, weights: Weights) -> Fraction:
     """The squared gradient in the neuron sqrt|b2| e, sign(b2) sqrt|b2|, which is 0 on no row: |b2| times the squares of
-    lambda - xi sum r and of lambda e - xi Z'D t, D the rows where it is on (not all with a slope); 0 where it is free."""
+    lambda - xi sum r and of lambda e - xi Z'D t, D the rows where it is on (all but with a slope); 0 if it is free."""
     if free_constant(problem):
         return Fraction(0)
     xi, lam = (1 if weights.b2 > 0 else -1), problem.lam
