@@ -76,7 +76,7 @@ class Evidence:
         if not all(in_cone(b.K, wb, p.reals) for b, wb in zip(p.blocks, w, strict=True)):
             return None
         if self.plain:
-            norms = sum((root_above(norm2(p.normed(wb)), 100) for wb in w), QQ(0))
+            norms = sum((root_above(norm2(p.normed(wb)), 300) for wb in w), QQ(0))
             return norm2(fit - p.y) / 2 + p.lam * norms
         moved = replace(p, B=None)
         if p.B is not None:

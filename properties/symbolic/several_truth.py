@@ -38,7 +38,7 @@ class SeveralEvidence:
         if point is None:
             return None
         neurons, fit = point
-        norms = sum((root_above(norm2(w) * norm2(v), 100) for w, v in neurons), QQ(0))
+        norms = sum((root_above(norm2(w) * norm2(v), 300) for w, v in neurons), QQ(0))
         return (above(loss(p, fit)) if p.softmax else norm2(fit - p.y) / 2) + p.lam * norms
 
     @cached_property

@@ -277,6 +277,8 @@ def solved(A: list[list[arb]], goal: list[arb]) -> list[Fraction]:
     """Numbers from 0 to 1 with A s = goal: from floats where there are several, some kept and the others made exact."""
     F = np.array([[float(x.mid()) for x in row] for row in A])
     aim = np.array([float(x.mid()) for x in goal])
+    if not F.any():  # no line of the tie has a slope along v
+        return [Fraction(0)] * F.shape[1]
     scale = np.maximum(np.abs(F).max(axis=0), 1e-300)
     found = lsq_linear(F / np.abs(F).max(), aim / np.abs(F).max(), bounds=(0, 1), tol=1e-14).x
     independent: list[int] = []

@@ -325,3 +325,10 @@ def test_bags_that_do_not_fit_their_targets_are_refused(options: tuple[str, ...]
     sets.write_text("A,name,x,B,kind\n1,u,1,2,7\n1,u,-1,2,8\n0,v,2,1,7\n")
     ran = run("check", str(sets), "--lambda", "1", *options)
     assert ran.code != 0 and said in ran.err
+
+
+def test_lines_of_a_tie_without_a_slope() -> None:
+    """Y = diag(2/3, 1/3), lambda = 1/3: a neuron (1, 0) is on a line along which F does not change; any share will do."""
+    third = Fraction(1, 3)
+    found = certify_outputs([[1, 0], [0, 1]], [[2 * third, 0], [0, third]], third)
+    assert found.value.lower <= 2 * third**2 <= found.value.upper  # 1/2 (1/9 + 1/9) + 1/3 * 1/3
