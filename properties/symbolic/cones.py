@@ -50,7 +50,8 @@ def level_dual(K: DomainMatrix, c: DomainMatrix, reals: Reals) -> tuple[DomainMa
                 ends = biases(K, c, reals)
                 if ends is None:
                     continue
-                return c, [reals.domain.zero] * a, with_bias(c, ends[0], reals)
+                some = next((end for end in ends if end is not None), reals.domain.zero)
+                return c, [reals.domain.zero] * a, with_bias(c, some, reals)
             F = beside([K[:, j] for j in tight], size, reals)
             zero = DomainMatrix.zeros((count, count), reals.domain).to_dense()
             system = S.hstack(F).vstack(F.transpose().hstack(zero))
@@ -76,8 +77,8 @@ def with_bias(v: DomainMatrix, bias: Number, reals: Reals) -> DomainMatrix:
     return column([*entries(v)[:-1], bias], reals)
 
 
-def biases(K: DomainMatrix, v: DomainMatrix, reals: Reals) -> tuple[Number, Number | None] | None:
-    """The interval of b with K'(v, b) <= 0, its upper end None where there is none; None if it is empty."""
+def biases(K: DomainMatrix, v: DomainMatrix, reals: Reals) -> tuple[Number | None, Number | None] | None:
+    """The interval of b with K'(v, b) <= 0, an end None where there is none; None if it is empty."""
     lo, hi = None, None
     for j in range(K.shape[1]):
         *k, last = entries(K[:, j])
@@ -86,9 +87,7 @@ def biases(K: DomainMatrix, v: DomainMatrix, reals: Reals) -> tuple[Number, Numb
             hi = end
         if reals.sign(last) < 0 and (lo is None or reals.sign(end - lo) > 0):
             lo = end
-    if lo is None or (hi is not None and reals.sign(hi - lo) < 0):
-        return None if lo is not None or hi is None else (hi, hi)
-    return lo, hi
+    return None if lo is not None and hi is not None and reals.sign(hi - lo) < 0 else (lo, hi)
 
 
 def in_cone(K: DomainMatrix, w: DomainMatrix, reals: Reals) -> bool:

@@ -11,13 +11,14 @@ import csv
 import gzip
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from hashlib import sha256
 from itertools import product
 from typing import Any
 
-from properties.symbolic.reader import Certificate, OtherDataError
+from properties.symbolic.reader import Certificate, OtherDataError, times_of
 
 Row = tuple[Fraction, ...]
 
@@ -30,7 +31,10 @@ def compare(certificate: Certificate, raw: bytes) -> None:
     content = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
     given = _of_json(content) if stated["kind"] == "json" else _of_table(content.decode("utf-8-sig"), stated, problem)
     for key, value in given.items():
-        if value != problem[key]:
+        stored = problem[key]
+        if key == "bags":
+            stored = [bag | {"times": times_of(bag)} for bag in stored]
+        if value != stored:
             raise OtherDataError(f"{key} of the problem is not that of the file")
 
 
@@ -77,41 +81,26 @@ def _exact(field: str, stated: dict[str, Any]) -> Fraction:
 
 
 def _bagged(sets: list[list[Row]], stated: dict[str, Any]) -> dict[str, Any]:
-    """Z, and with bags the rows other than zero, each once, and how often each is in each bag."""
-    if "slope" in stated:
-        return _leaky(sets, Fraction(stated["slope"]), mean=stated.get("pool") == "mean")
-    if "pool" not in stated:
+    """Z, and with bags the rows other than zero, each once, and how often each is in each bag. With a slope p/q, max(t,
+    s t) = (t)_+ - s (-t)_+: z counts q times and -z counts -p times, of which each is 1/q."""
+    if "pool" not in stated and "slope" not in stated:
         return {"Z": [" ".join(map(str, row)) for some in sets for row in some]}
-    Z = list(dict.fromkeys(row for some in sets for row in some if any(row)))
-    number = {row: k for k, row in enumerate(Z)}
-    bags = []
+    slope = Fraction(stated.get("slope", 0))
+    p, q = slope.numerator, slope.denominator
+    counts = []
     for some in sets:
-        held = sorted(number[row] for row in some if any(row))
-        rows = sorted(set(held))
-        scale = Fraction(1, len(some)) if stated["pool"] == "mean" else Fraction(1)
-        bags.append({"scale": str(scale), "rows": rows, "times": [held.count(k) for k in rows]})
-    return {"Z": [" ".join(map(str, row)) for row in Z], "bags": bags}
-
-
-def _leaky(sets: list[list[Row]], s: Fraction, *, mean: bool) -> dict[str, Any]:
-    """The same for max(t, s t) = (t)_+ - s (-t)_+: z counts once and -z counts -s times, over the denominator of s."""
-    seen = dict.fromkeys(x for some in sets for row in some if any(row) for x in (row, tuple(-a for a in row)))
-    weights = []
-    for some in sets:
-        held: dict[Row, Fraction] = {}
+        count = Counter[Row]()
         for row in filter(any, some):
-            for x, weight in ((row, Fraction(1)), (tuple(-a for a in row), -s)):
-                held[x] = held.get(x, Fraction(0)) + weight
-        weights.append({row: weight for row, weight in held.items() if weight})
-    Z = [row for row in seen if any(row in held for held in weights)]
-    number, q = {row: k for k, row in enumerate(Z)}, s.denominator
+            count[row] += q
+            count[tuple(-a for a in row)] -= p
+        counts.append(count)
+    sides = (side for some in sets for row in some for side in ((row, tuple(-a for a in row)) if p else (row,)))
+    Z = [row for row in dict.fromkeys(sides) if any(count[row] for count in counts)]
     bags = []
-    for some, held in zip(sets, weights, strict=True):
-        order = sorted(held, key=number.__getitem__)
-        scale = Fraction(1, q * (len(some) if mean else 1))
-        times = [int(held[row] * q) for row in order]
-        listed = times if all(0 < m < 10**15 for m in times) else " ".join(map(str, times))
-        bags.append({"scale": str(scale), "rows": [number[row] for row in order], "times": listed})
+    for some, count in zip(sets, counts, strict=True):
+        rows = [k for k, row in enumerate(Z) if count[row]]
+        scale = Fraction(1, q * (len(some) if stated.get("pool") == "mean" else 1))
+        bags.append({"scale": str(scale), "rows": rows, "times": [count[Z[k]] for k in rows]})
     return {"Z": [" ".join(map(str, row)) for row in Z], "bags": bags}
 
 

@@ -11,7 +11,7 @@ equation is one modulo the span of B.
 
 With free biases v_b has none: the neurons of a block that tie are (v_b, b), b in an interval, where 1_D'r = 0, and a
 single one elsewhere. Outputs are affine in b, so that they are sums of those of the two ends. The block is *level* if
-the ends are two, or one of them is missing (on at all rows, where B has the output of a bias).
+the ends are two, or one of them is missing (on at all rows, or at none: B has the output of a bias).
 """
 
 from __future__ import annotations
@@ -214,9 +214,9 @@ def optimum(p: Program, r: DomainMatrix, among: Iterable[int] | None = None) -> 
             raise NotOptimalError(f"|v_b| > lambda in block {b.name}")
         ends = [w]
         if p.biases and not entries(b.X.transpose() * r)[-1]:
-            lo, hi = biases(b.K, v, reals) or (None, None)
-            ends = [with_bias(v, lo, reals)] if hi in (None, lo) else [with_bias(v, one, reals) for one in (lo, hi)]
-            if over == 0 and hi is None:
+            interval = biases(b.K, v, reals) or ()
+            ends = [with_bias(v, one, reals) for one in dict.fromkeys(interval) if one is not None] or ends
+            if over == 0 and None in interval:
                 linear.add(i)
         if over == 0:
             carried += [Neuron(b.name[0] if p.neurons else 1, v, one, b.X * one, (i,)) for one in ends]

@@ -53,6 +53,12 @@ def rows(texts: list[str], columns: int | None = None) -> DomainMatrix:
     return matrix(listed, len(listed[0]) if columns is None else columns)
 
 
+def times_of(bag: dict[str, Any]) -> list[int]:
+    """How often each row of a bag is counted: an array, or a vector."""
+    times = bag["times"]
+    return [int(a) for a in times.split()] if isinstance(times, str) else list(times)
+
+
 @dataclass(frozen=True)
 class Certificate:
     """The JSON object."""
@@ -85,7 +91,11 @@ class Certificate:
     def Z(self) -> DomainMatrix:
         """The data of a network, with a row of zeros for every root of a decayed bias."""
         Z = rows(self.problem["Z"])
-        return Z if not self.roots else Z.vstack(matrix([[QQ(0)] * Z.shape[1] for _ in self.roots], Z.shape[1]))
+        return (
+            Z
+            if not self.roots or "bags" in self.problem
+            else Z.vstack(matrix([[QQ(0)] * Z.shape[1] for _ in self.roots], Z.shape[1]))
+        )
 
     @cached_property
     def pooling(self) -> DomainMatrix | None:
@@ -96,8 +106,7 @@ class Certificate:
         N = self.Z.shape[0]
         listed = [[QQ(0)] * N for _ in (*bags, *self.roots)]
         for row, bag in zip(listed, bags, strict=False):
-            counts = map(int, bag["times"].split()) if isinstance(bag["times"], str) else bag["times"]
-            for j, times in zip(bag["rows"], counts, strict=True):
+            for j, times in zip(bag["rows"], times_of(bag), strict=True):
                 row[j] += rational(bag["scale"]) * times
         return matrix(listed, N)
 
@@ -206,8 +215,10 @@ class Certificate:
         PZ = self.Z if self.pooling is None else self.pooling * self.Z
         ones = column([QQ(1)] * n)
         columns = [ones] if "output-bias" in free else []
-        if "biases" in free and not (columns and PZ[:, -1] == ones):
-            columns.append(PZ[:, PZ.shape[1] - 1])
+        if "biases" in free:
+            alone = column([max(row[-1], QQ(0)) for row in self.Z.to_dense().to_list()])
+            alone = alone if self.pooling is None else self.pooling * alone
+            columns += [] if columns and alone == ones else [alone]
         if "skip" in free:
             appended = self.tree.get("input", {}).get("bias") is True  # a column of ones that is no input
             columns += [PZ[:, j] for j in range(PZ.shape[1] - appended)]

@@ -77,7 +77,7 @@ def optimal(evidence: SeveralEvidence) -> Truth:
         return Truth(None, "the stated dual point is not feasible by the definition")
     gap, slack = rational(fact["gap"]), ROUNDED if evidence.problem.softmax else QQ(0)
     holds = upper - lower <= gap * upper + slack
-    return Truth(True if holds else None, f"D(Theta) <= p* <= J, relative gap {float((upper - lower) / upper):.2g}")
+    return Truth(True if holds else None, f"D(Theta) <= p* <= J, a gap of {float(upper - lower):.2g}")
 
 
 def fit_ball(evidence: SeveralEvidence) -> Truth:
@@ -131,11 +131,27 @@ def e_equals_a(evidence: SeveralEvidence) -> Truth:
     return Truth(best.e_equals_a and not found.continua, f"{len(best.E)} neurons tie, {len(best.S)} are used")
 
 
+def min_norm(evidence: SeveralEvidence) -> Truth:
+    """The weights |w||v| = alpha |u|^2 of the only network are within the radius of those stated."""
+    fact = evidence.certificate.facts.get("polytope", {}).get("min_norm")
+    if evidence.optimum is None or fact is None:
+        return Truth(None, NOT_EXACT if fact is not None else "none are stated")
+    best, found = evidence.optimum
+    if found.continua or len(best.vertices) > 1:
+        return Truth(None, "several networks")
+    weights = sorted(a * norm2(one.w) for a, one in zip(best.vertices[0], best.E, strict=True) if a)
+    stated, radius = sorted(a for a in vector(fact["weights"]) if a), rational(fact["radius"])
+    near = len(weights) == len(stated) and all(abs(a - b) <= radius for a, b in zip(weights, stated, strict=True))
+    return Truth(near, "the only weights, exactly")
+
+
 SEVERAL_TRUTHS: dict[str, Callable[[SeveralEvidence], Truth]] = {
     "optimal": optimal,
     "fit": fit_ball,
     "p-unique": p_unique,
     "optimal-set": optimal_set,
     "minimal": optimal_set,
+    "connected": optimal_set,
+    "min-norm": min_norm,
     "e-equals-a": e_equals_a,
 }

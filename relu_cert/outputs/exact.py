@@ -49,7 +49,7 @@ class Pull:
     @cached_property
     def floats(self) -> tuple[Floats, Floats, Floats]:
         """Unit lines, their weights and M0, for lambda = 1."""
-        root = isqrt(self.level << 60)  # lambda unit 2^30
+        root = isqrt(self.level << 60) or 1  # lambda unit 2^30; Theta = 0 may have no level
         P = np.array([[float(x) for x in p] for p in self.lines.rows]).reshape(len(self.W), -1)
         size = np.linalg.norm(P, axis=1)
         W = np.array([[(x << 30) / root for x in w] for w in self.W]).reshape(len(self.W), -1)

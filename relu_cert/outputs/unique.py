@@ -221,6 +221,8 @@ class Part:
 def direction(ball: Around, one: Near) -> Part:
     """The class, if it has at most one direction."""
     lines, lam, rho = ball.pull.lines, ball.lam, ball.rho
+    if one.margin <= 0:
+        raise Open("around a neuron |F| does not fall as the square of the angle")
     squared = (lam**2 - (lam - rho) ** 2) / one.margin
     delta = sqrt_upper(squared)
     if delta >= NEAREST:
