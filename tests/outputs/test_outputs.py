@@ -330,16 +330,16 @@ def test_bags_that_do_not_fit_their_targets_are_refused(options: tuple[str, ...]
 def test_lines_of_a_tie_without_a_slope() -> None:
     """Y = diag(2/3, 1/3), lambda = 1/3: at the neuron (1, 0) a line is tight whose slope is 0; any share will do."""
     third = Fraction(1, 3)
-    found = certify_outputs([[1, 0], [0, 1]], [[2 * third, 0], [0, third]], third)
+    found = certify([[1, 0], [0, 1]], [[2 * third, 0], [0, third]], third)
     assert found.value.lower <= 2 * third**2 <= found.value.upper  # 1/2 (1/9 + 1/9) + 1/3 * 1/3
 
 
 def test_targets_of_zeros() -> None:
     """Y = 0: Theta is 0, and so is the level of its form; the zero network is optimal."""
-    assert certify_outputs([[1], [1]], [[0, 0], [0, 0]], "1/100").value.upper == 0
+    assert certify([[1], [1]], [[0, 0], [0, 0]], "1/100").value.upper == 0
 
 
 def test_a_class_without_a_margin_leaves_uniqueness_open() -> None:
     """Where no margin around a neuron is found p-unique is open, and the optimum is proved all the same."""
-    found = certify_outputs([[1, -3], [0, -1]], [[1, 1], [0, -1]], "1/100")
+    found = certify([[1, -3], [0, -1]], [[1, 1], [0, -1]], "1/100")
     assert found.claims["optimal"].verdict == "PROVED"
