@@ -274,7 +274,7 @@ def _region(problem: Problem, cover: PathPieces, lo: Fraction, hi: Fraction) -> 
     inside = [
         i
         for i, piece in enumerate(cover.pieces)
-        if len(piece.s) > 1 and piece.lifted is None and lo <= piece.hi and piece.lo <= hi
+        if len(piece.s) > 1 and piece.plain and lo <= piece.hi and piece.lo <= hi
     ]
     for i in sorted(inside, key=lambda i: cover.pieces[i].lo / cover.pieces[i].hi):
         known = bounds_of(problem, cover, i)
@@ -438,7 +438,7 @@ def _holds(problem: Problem, cover: PathPieces, formula: Formula, lam: Any, goin
     return any(
         _holds_in(problem, cover, i, formula, at, going)
         for i, piece in enumerate(cover.pieces)
-        if piece.lifted is None and (piece.lo + ERROR < at < piece.hi - ERROR or at in (piece.lo, piece.hi))
+        if piece.plain and (piece.lo + ERROR < at < piece.hi - ERROR or at in (piece.lo, piece.hi))
     )
 
 

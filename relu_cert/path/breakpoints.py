@@ -53,7 +53,7 @@ def breakpoints(problem: Problem, largest: LambdaMax, found: PathPieces) -> Iter
     """For each still piece between smooth ones, from large lambda to small, the change in it, if there is one; None
     where it was not enclosed. A smooth piece that goes beyond lambda_max has the change there."""
     setting = _Setting(problem, largest, found)
-    plain = [i for i, piece in enumerate(found.pieces) if piece.lifted is None]
+    plain = [i for i, piece in enumerate(found.pieces) if piece.plain]
     last = len(found.pieces) - 1
     beyond = found.pieces[last].hi ** 2 > largest.squared if found.pieces else False
     if last in plain and beyond and (below := setting.side(last)):

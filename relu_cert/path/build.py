@@ -12,10 +12,11 @@ from flint import fmpq
 from relu_cert.exact import Matrix, Vector
 from relu_cert.path.branch import Branch, Point, roots_within, taylor
 from relu_cert.path.candidates import Found, candidates
-from relu_cert.path.pieces import Piece
+from relu_cert.path.faces import require_faces
+from relu_cert.path.pieces import Piece, pinned_of
 from relu_cert.path.polynomial import least, lowest
 from relu_cert.path.sharpen import Sharp, sharpened
-from relu_cert.path.tube import Refused, Tube, enclose, require_faces, require_independence
+from relu_cert.path.tube import Refused, Tube, enclose, require_independence
 from relu_cert.path.unlisted import Entered, Training, corrected, covered_candidates, joined, trained
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap, class_map
@@ -177,7 +178,7 @@ def build(problem: Problem, floats: FloatProblem | Training, lo: Fraction, hi: F
         raise Refused("too many neurons can be active")
     inverse = pseudoinverse(outputs)
     parts = (begun.s, tuple(begun.found), weights, begun.multipliers, begun.out, inverse, begun.radius)
-    piece = Piece(lo, hi, *parts)
+    piece = Piece(lo, hi, *parts, pinned=pinned_of(begun.found))
     tube = judge(problem, piece, begun.maps)
     require_independence(problem, piece, begun.maps, tube.R)
     return piece

@@ -14,13 +14,14 @@ from math import lcm
 import numpy as np
 
 from relu_cert.exact import Matrix, Vector, norm_squared
+from relu_cert.path.faces import pinned_where_needed
 from relu_cert.path.pieces import path_ends
 from relu_cert.path.polynomial import least, room
 from relu_cert.path.tube import Refused
 from relu_cert.patterns.pattern_set import Bits
 from relu_cert.problem.blocks import correlation
 from relu_cert.problem.hyperplanes import parallel_classes
-from relu_cert.problem.problem import Network, Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.candidates import (
     block_face,
     fine_rows,
@@ -76,7 +77,7 @@ def candidates(problem: Problem, floats: FloatProblem, s: Sequence[Vector], rho:
     proposals = [_proposed(floats, end) for end in ends]
     for xi in (1, -1):
         _require_no_entry(problem, xi, s, [proposal[xi] for proposal in proposals])
-    plus, minus = (_relu(problem.network, xi, s_0, ends, [one[xi] for one in proposals], rho) for xi in (1, -1))
+    plus, minus = (_relu(problem, xi, s_0, ends, [one[xi] for one in proposals], rho) for xi in (1, -1))
     known = tuple(PieceMultipliers(*both) for both in zip(plus.multipliers, minus.multipliers, strict=True))
     outs = tuple(PieceMultipliers(*both) for both in zip(plus.out, minus.out, strict=True))
     return Found([*plus.classes, *minus.classes], known, outs)
@@ -129,9 +130,9 @@ def fine(s: Sequence[Vector], xi: int, rho: Fraction) -> Bits:
 
 
 def _relu(
-    network: Network, xi: Sign, s_0: Vector, ends: Sequence[Vector], proposals: Sequence[Proposed], rho: Fraction
+    problem: Problem, xi: Sign, s_0: Vector, ends: Sequence[Vector], proposals: Sequence[Proposed], rho: Fraction
 ) -> _OneSign:
-    Z = network.Z
+    network, Z = problem.relu, problem.relu.Z
     limit = out_threshold_squared(ONE, frobenius_squared(Z), rho**2)
     rows = fine(ends, xi, rho)
     bases: dict[bytes, list[bool]] = {}
@@ -152,6 +153,7 @@ def _relu(
             bases.setdefault((np.array(base) & rows).tobytes(), base)
     t = s_0 if xi > 0 else tuple(-x for x in s_0)
     faces = [exact_face(Z, xi, t, solve_piece(Z, t, base, rows)) for base in bases.values()]
+    faces = [pinned_where_needed(problem, one, s_0) for one in faces]
     classes = list({(one.pattern, one.kinks): one for one in faces}.values())
     regions = [region(Z, one, rows) for one in classes]
     kept = [

@@ -115,7 +115,7 @@ def _beside(known: Bounds, number: int, lam: Fraction) -> Sample:
 
 
 def _smooth(found: PathPieces) -> list[int]:
-    return [i for i, piece in enumerate(found.pieces) if len(piece.s) > 1 and piece.lifted is None]
+    return [i for i, piece in enumerate(found.pieces) if len(piece.s) > 1 and piece.plain]
 
 
 def _lambdas(piece: Piece) -> list[Fraction]:

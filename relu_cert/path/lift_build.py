@@ -27,7 +27,7 @@ from relu_cert.path.build import (
 )
 from relu_cert.path.groups import active_classes, path_groups, silent, void_rows
 from relu_cert.path.lifted import judge_lifted
-from relu_cert.path.pieces import Lifted, Piece
+from relu_cert.path.pieces import Lifted, Piece, pinned_of
 from relu_cert.path.polynomial import least, lowest
 from relu_cert.path.tube import Refused
 from relu_cert.path.unlisted import Training
@@ -106,7 +106,9 @@ def build_lifted(problem: Problem, floats: FloatProblem | Training, lo: Fraction
     zero = (Fraction(0),) * len(begun.s)
     classes = tuple(neurons[a] for a in (*active, *rest))
     weights = (*(positive(row) for row in split.alpha), *(zero for _ in rest))
-    piece = Piece(lo, hi, begun.s, classes, weights, begun.multipliers, begun.out, (), begun.radius)
+    piece = Piece(
+        lo, hi, begun.s, classes, weights, begun.multipliers, begun.out, (), begun.radius, pinned=pinned_of(classes)
+    )
     _require_masses(begun, piece)
     if not distinct(classes):
         raise Refused("too many neurons can be active")

@@ -13,7 +13,7 @@ from relu_cert.path.build import distinct, output, positive, short
 from relu_cert.path.groups import path_groups
 from relu_cert.path.lift_build import finish, propose_split, scaled, started, with_forced
 from relu_cert.path.onset import joined_by
-from relu_cert.path.pieces import Onset, Piece
+from relu_cert.path.pieces import Onset, Piece, pinned_of
 from relu_cert.path.tube import Refused
 from relu_cert.path.unlisted import Training
 from relu_cert.problem.problem import Problem
@@ -54,7 +54,7 @@ def build_onset(
     maps = [begun.maps[a] for a in (*active, *late)]
     zero = (Fraction(0),) * len(begun.s)
     parts = (classes, (*weights, *(zero for _ in late)), begun.multipliers, begun.out, (), begun.radius)
-    piece = Piece(lo, hi, begun.s, *parts)
+    piece = Piece(lo, hi, begun.s, *parts, pinned=pinned_of(classes))
     lifted = with_forced(problem, begun, [*active, *late], split.zero, len(active), lift)
     lifted = replace(lifted, groups=path_groups(problem, begun.s, begun.radius, classes, lifted.lift))
     outputs = [output(one, begun.s[0]) for one in maps]

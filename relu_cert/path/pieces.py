@@ -68,6 +68,7 @@ class Piece:
     `multipliers`  at s(-1) and s(1), or at a still point, for lambda = 1; `out` proves the other fine pieces out (ReLU)
     `inverse`      W with W Q about I, Q the outputs of the classes (lifted: of the first class of each superclass; at
                    an onset: of those with weight)
+    `pinned`       places of the classes that are proved by their flanks (`faces`)
     `radius`       rho: all that is said of neurons is said for all s within rho of the chord from s(-1) to s(1)
     """
 
@@ -81,11 +82,17 @@ class Piece:
     inverse: Matrix
     radius: Fraction
     lifted: Annotated[Lifted | None, OPTIONAL] = None
+    pinned: Annotated[tuple[int, ...], OPTIONAL] = ()
 
     @property
     def unique(self) -> bool:
         """Whether the network is proved unique for every lambda of the piece."""
         return self.lifted is None or self.lifted.unique
+
+    @property
+    def plain(self) -> bool:
+        """Whether breakpoints and samples of the curve can rest on it."""
+        return self.lifted is None and not self.pinned
 
     @property
     def dimension(self) -> int:
@@ -115,6 +122,11 @@ class Piece:
     def half_width(self) -> Fraction:
         """h"""
         return (1 / self.lo - 1 / self.hi) / 2
+
+
+def pinned_of(classes: Sequence[NeuronClass]) -> tuple[int, ...]:
+    """The places of the pinned classes."""
+    return tuple(a for a, one in enumerate(classes) if one.ray)
 
 
 def path_ends(s: Sequence[Vector]) -> tuple[Vector, ...]:

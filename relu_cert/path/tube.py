@@ -23,13 +23,12 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from relu_cert.exact import Matrix, norm_squared, sqrt_upper
+from relu_cert.exact import norm_squared, sqrt_upper
 from relu_cert.path.branch import Branch
 from relu_cert.path.pieces import Piece
-from relu_cert.path.polynomial import least, most, negative, product, room, shifted, size, square
+from relu_cert.path.polynomial import most, negative, product, room, shifted, size, square
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import ClassMap, face_conditions, idle_is_idle, moving_slopes, parallel_classes
-from relu_cert.prove.facts import NeuronClass
+from relu_cert.prove.classes import ClassMap
 from relu_cert.prove.optimal_set import largest_squared
 from relu_cert.prove.unsettled import Unsettled
 from relu_cert.rationals import column, matrix_of, to_fmpq, to_fraction
@@ -91,29 +90,6 @@ def enclose(problem: Problem, piece: Piece, maps: Sequence[ClassMap]) -> Tube:
 
 def _root(x: fmpq) -> Fraction:
     return sqrt_upper(max(to_fraction(x), Fraction(0)), 64)
-
-
-def require_faces(problem: Problem, piece: Piece, R: Fraction) -> None:
-    """Refused unless every class has its face along the whole path, and its region is concave over the tube."""
-    S = piece.S
-    for neuron in piece.classes:
-        if not idle_is_idle(problem, neuron):
-            raise Refused("a neuron is zero at a data point by chance")
-        signs = [row for row, _ in face_conditions(problem, neuron, S) if negative(row)]
-        if signs:
-            raise Refused("the face of a neuron changes on the piece", signs)
-        if problem.network is not None:
-            _require_concave(problem.network.Z, neuron, S, R)
-
-
-def _require_concave(Z: Matrix, neuron: NeuronClass, S: fmpq_mat, R: Fraction) -> None:
-    """l_c - p_c = -xi sum |a_k| s_k > 0 within R of the path for every kink."""
-    planes = parallel_classes(Z)
-    for c in neuron.kinks:
-        right, left = moving_slopes(planes[c], S)
-        moved = to_fmpq(R * sqrt_upper(norm_squared(tuple(planes[c].values())), 64))
-        if least(((left - right) * neuron.sign).entries()) <= moved:
-            raise Refused("a kink is not concave on the piece")
 
 
 def require_independence(problem: Problem, piece: Piece, maps: Sequence[ClassMap], R: Fraction) -> Fraction:

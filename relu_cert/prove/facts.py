@@ -220,7 +220,8 @@ class NeuronClass:
     `basis` are independent kinks. `idle` kinks are orthogonal to v whatever the residual, and their multiplier is 0.
     The others are spanned by the basis, and `fixed` says what their multipliers are: mu_c = l_c + fixed_c (p_c - l_c)
     with 0 <= fixed_c <= 1 (ReLU; p_c and l_c are the slopes on both sides), rho_k = fixed_k >= 0 (direct).
-    `ray`: the kinks leave one direction only, and a cover shows that it is the maximiser near it, without multipliers.
+    `ray`: the kinks leave one direction only, and a cover shows that it is the maximiser near it, without multipliers;
+    in a piece of a path, a face of any dimension beside which nothing is as good.
     `sides`: kinks that are convex, each with the side (1, -1) on which it is looked at: there fixed_c >= 1 or <= 0.
     """
 

@@ -40,7 +40,7 @@ NARROW = {"lo": "1", "hi": "1000000000001/1000000000000"}
 
 def piece(lo: Any, hi: Any, **more: Any) -> Any:
     """What is asked of a piece by those that rest on it."""
-    return SimpleNamespace(lo=F(lo), hi=F(hi), lifted=False, still=False, **more)
+    return SimpleNamespace(lo=F(lo), hi=F(hi), lifted=False, still=False, pinned=(), **more)
 
 
 # ------------------------------------------------------------------------------------------------ breakpoints

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
@@ -24,7 +24,7 @@ Groups = Sequence[Sequence[int]]
 @dataclass(frozen=True)
 class Moving:
     """A piece: the ball around s_0 (lambda = 1), the path S, the classes with their weights alpha(tau), the radius R of
-    the tube and a bound `miss` of |E|."""
+    the tube and a bound `miss` of |E|; `pinned` are the places of classes of which v = P X's for all s of the tube."""
 
     ball: Ball
     S: fmpq_mat
@@ -32,6 +32,7 @@ class Moving:
     alpha: Sequence[Vector]
     R: Fraction
     miss: Fraction
+    pinned: frozenset[int] = field(default=frozenset(), kw_only=True)
 
     @cached_property
     def bound(self) -> Fraction:

@@ -77,8 +77,9 @@ def check_breakpoint(
 
 
 def named(pieces: list[Piece], node: Node) -> Piece:
-    """The piece of this number, on which the network is unique."""
+    """The piece of this number, on which the network is unique, and no class is pinned."""
     piece = pieces[node.index(len(pieces))]
+    node.require(not piece.pinned, "a piece without a pinned class", "one that has some")
     node.require(not piece.lifted, "a piece on which the network is unique", "a lifted one")
     return piece
 

@@ -22,7 +22,7 @@ from verify.numbers.polynomials import add, at_least, at_most, length_squared, m
 from verify.optimal.ball import Ball, Class
 from verify.path.around import check_around
 from verify.path.lifted import Set, check_inverse, check_lifted
-from verify.path.moving import check_concave, read_moving
+from verify.path.moving import check_concave, check_pinned, read_moving, read_pinned
 from verify.path.onset import Moving
 from verify.problem.problem import Problem, square
 from verify.rule import Rule
@@ -111,7 +111,7 @@ def check_path(problem: Problem, facts: Facts, node: Node) -> Facts:
 def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piece:
     """Reject unless the optimal networks move continuously on the piece."""
     names = ("lo", "hi", "s", "classes", "weights", "multipliers", "out", "inverse", "radius")
-    fields = node.record(*names, optional=("lifted",))
+    fields = node.record(*names, optional=("lifted", "pinned"))
     lo, hi = fields["lo"].number(), fields["hi"].number()
     node.require(0 < lo <= hi, "0 < lo <= hi", f"lo = {show(lo)}, hi = {show(hi)}")
     s = [row.vector(problem.n) for row in fields["s"].array()]
@@ -123,20 +123,25 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piec
     balls = [Ball(unit, c, radius**2, tuple(centres)) for c in centres]
     ball = balls[0]
     bounds, outs = (fields[key].array(len(balls)) for key in ("multipliers", "out"))
-    classes = [read_moving(ball, patterns, S, entry) for entry in fields["classes"].array()]
+    entries = fields["classes"].array()
+    pinned = frozenset(fields["pinned"].ascending(len(entries)) if "pinned" in fields else ())
+    classes = [
+        read_pinned(ball, entry) if a in pinned else read_moving(ball, patterns, S, entry)
+        for a, entry in enumerate(entries)
+    ]
     frame = Frame(problem, (1 / lo + 1 / hi) / 2, (1 / lo - 1 / hi) / 2)
     alpha = [entry.vector(len(s)) for entry in fields["weights"].array(len(classes))]
     R, rho, miss = tube(frame, S, classes, alpha, fields["weights"])
     fields["radius"].require(rho <= radius, f"a radius >= {show(rho)}", show(radius))
-    for class_, entry in zip(classes, fields["classes"].array(), strict=True):
-        check_concave(ball, S, class_, R, entry)
+    for a, (class_, entry) in enumerate(zip(classes, entries, strict=True)):
+        (check_pinned if a in pinned else check_concave)(ball, S, class_, R, entry)
     for one, bound, out in zip(balls, bounds, outs, strict=True):
         if patterns is None and problem.model == "relu" and out.value is None:
             check_around(one, classes, bound)
         else:
             check_outs(one, patterns, classes, bound, out)
     point = Set(0, unique=True)
-    known = Piece(ball, S, classes, alpha, R, miss, lo, hi, frame, fields["classes"].array(), point, lifted=False)
+    known = Piece(ball, S, classes, alpha, R, miss, lo, hi, frame, entries, point, lifted=False, pinned=pinned)
     if "lifted" in fields:
         return replace(known, found=check_lifted(known, fields["inverse"], fields["lifted"]), lifted=True)
     W = tuple(row.vector(problem.n) for row in fields["inverse"].array(len(classes)))
