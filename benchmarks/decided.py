@@ -29,6 +29,7 @@ from benchmarks.symmetric import symmetric_data
 from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import Result, Verdict, decide
 from relu_cert.data.dataset import Source
+from relu_cert.driver.refined import propose
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.patterns import enumerate_patterns
@@ -37,7 +38,6 @@ from relu_cert.problem import gated, relu
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.lambda_max import lambda_max
-from relu_cert.refine_and_prove import propose
 from relu_cert.report.progress import Progress
 from relu_cert.solve import prepare
 from verify import VerifyError

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from benchmarks.real import Case, Proved, prove, raw_data
 from relu_cert import examples
-from relu_cert.report.text import upwards
+from relu_cert.figures import upwards
 
 RATIOS = ("0.5", "0.2", "0.1", "0.05")
 PROTOTYPE = {

@@ -127,9 +127,9 @@ def measured(line: Line, folder: Path, starts: int, widths: Sequence[int]) -> di
     """All figures of a line, in this process."""
     from relu_cert.certificate import certificate, dumps
     from relu_cert.claims import Verdict
-    from relu_cert.cover.evidence import Cover
     from relu_cert.cover.limits import Limits
     from relu_cert.data.read import read_csv
+    from relu_cert.evidence import Cover
     from relu_cert.pipeline import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts, network_problem, verdicts
     from relu_cert.report.progress import Progress
     from verify import check as recheck

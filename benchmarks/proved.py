@@ -26,9 +26,9 @@ from benchmarks.real import Case, raw_data
 from relu_cert.certificate import certificate, dumps
 from relu_cert.cover.limits import Limits
 from relu_cert.data.read import read_csv_bytes
+from relu_cert.figures import at_most
 from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.report.progress import Progress
-from relu_cert.report.text import at_most
 from verify import check
 from verify.proved import prove
 

@@ -48,19 +48,18 @@ from benchmarks.methods import Neurons, Training, sampled
 from relu_cert import examples
 from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import Result, Verdict
-from relu_cert.cover.evidence import Cover
 from relu_cert.cover.limits import Limits
 from relu_cert.data.dataset import Dataset
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.driver.network import exact_point
 from relu_cert.errors import UsageError
+from relu_cert.evidence import Cover, Leaders
 from relu_cert.exact import norm_squared, rational
-from relu_cert.leaders.evidence import Leaders
+from relu_cert.figures import at_most
 from relu_cert.pipeline import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.problem import unlisted_relu
 from relu_cert.prove.facts import Facts
 from relu_cert.report.progress import Progress
-from relu_cert.report.text import at_most
 from verify import VerifyError
 from verify import check as recheck
 

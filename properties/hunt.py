@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from relu_cert.driver.refined import propose
 from relu_cert.exact import Vector, norm_squared
 from relu_cert.path.jumps import jump_at
 from relu_cert.path.pieces import Jump
 from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.exact_optimum import exact_facts
 from relu_cert.prove.lambda_max import lambda_max
-from relu_cert.refine_and_prove import propose
 from relu_cert.solve import prepare
 
 LENGTHS = {2: (5, 10, 13), 3: (3, 7, 9)}

@@ -20,19 +20,6 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar
 
-from relu_cert.asked import (
-    Number,
-    decayed,
-    in_python,
-    lambda_choice,
-    limits,
-    path_ends,
-    positive,
-    request,
-    slope_of,
-    spoken,
-    variant,
-)
 from relu_cert.cover.limits import Limits
 from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number
 from relu_cert.data.dataset import Dataset
@@ -54,6 +41,19 @@ from relu_cert.report.explore import Exploration
 from relu_cert.report.patterns import Patterns
 from relu_cert.report.progress import Progress
 from relu_cert.report.prune import Pruning
+from relu_cert.request import (
+    Number,
+    decayed,
+    in_python,
+    lambda_choice,
+    limits,
+    path_ends,
+    positive,
+    request,
+    slope_of,
+    spoken,
+    variant,
+)
 from relu_cert.results.base import CertifiedResult
 from relu_cert.results.check import Certified
 from relu_cert.results.network import CertifiedNetwork

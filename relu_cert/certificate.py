@@ -13,17 +13,16 @@ import numpy as np
 
 from relu_cert.bags import EACH
 from relu_cert.claims.claim import Result
-from relu_cert.cover.evidence import Cover
 from relu_cert.data.dataset import Source
+from relu_cert.evidence import Cover, Leaders
 from relu_cert.exact import norm_squared
 from relu_cert.files import replacing
-from relu_cert.leaders.evidence import Leaders
 from relu_cert.outputs.evidence import Alone, Outputs
 from relu_cert.problem import loss as losses
 from relu_cert.problem.doubles import FloatBlocks, texts
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import AlgebraicSet, ExactSet, Facts, LambdaMax
-from relu_cert.written import matrix, number, vector, written
+from relu_cert.serialize import matrix, number, vector, written
 
 FORMAT = "relu_cert certificate"
 VERSION = 2

@@ -12,7 +12,8 @@ from relu_cert.bags import EACH
 from relu_cert.claims import NAMES, PATH_CLAIMS, POSITION, SENSITIVITY, Result, asked_for, decide, require_applicable
 from relu_cert.cover.limits import Limits, Moment
 from relu_cert.data.dataset import Dataset
-from relu_cert.driver.blocks import TOO_LARGE, listed_facts, listed_lambda_max, require_data_in_range, require_in_range
+from relu_cert.driver.listed import TOO_LARGE, listed_facts, listed_lambda_max, require_data_in_range, require_in_range
+from relu_cert.driver.refined import Question, refine_and_prove
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
 from relu_cert.interrupt import interruptible
@@ -25,7 +26,6 @@ from relu_cert.problem import gated, relu, unlisted_relu
 from relu_cert.problem.problem import Model, Problem
 from relu_cert.prove.facts import Along, Facts, LambdaMax, Nearby
 from relu_cert.prove.ggp.decide import position_facts
-from relu_cert.refine_and_prove import Question, refine_and_prove
 from relu_cert.solve import FloatProblem, prepare, solve
 
 if TYPE_CHECKING:

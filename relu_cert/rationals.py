@@ -8,7 +8,7 @@ from fractions import Fraction
 from flint import arb, fmpq, fmpq_mat, fmpz_mat, nmod_mat
 
 from relu_cert.exact import Matrix, Vector, scaled_rows
-from relu_cert.recent import recent
+from relu_cert.identity_cache import recent
 
 PRIME = 2**61 - 1
 

@@ -13,6 +13,7 @@ from relu_cert.bags import EACH
 from relu_cert.cover.facts import prove_lambda_max
 from relu_cert.cover.limits import Limits
 from relu_cert.data.dataset import Dataset, Source
+from relu_cert.driver.refined import propose
 from relu_cert.errors import UsageError
 from relu_cert.free.decay import roots, with_zero_rows
 from relu_cert.network.approximate import Strategy, pruning_path
@@ -49,7 +50,6 @@ from relu_cert.pipeline import (
 from relu_cert.problem.problem import Model, Problem
 from relu_cert.prove.facts import Along, Facts
 from relu_cert.prove.lambda_max import lambda_max
-from relu_cert.refine_and_prove import propose
 from relu_cert.report.explore import Exploration, Row
 from relu_cert.report.filters import results_of, windows_of
 from relu_cert.report.network import NetworkReport

@@ -7,9 +7,9 @@ from fractions import Fraction
 from math import factorial
 
 from relu_cert.claims.claim import Answer, claim, proved, undecided
+from relu_cert.figures import at_most, enclosed, short
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.polytope.polytope import Polytope
-from relu_cert.report.text import at_most, enclosed, short
 
 SHOWN = 4
 

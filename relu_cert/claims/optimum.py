@@ -5,10 +5,10 @@ from __future__ import annotations
 from relu_cert.bags import EACH
 from relu_cert.claims.claim import VARIANTS, Answer, claim, proved, undecided
 from relu_cert.exact import sqrt_upper
+from relu_cert.figures import about, at_most, count, percent_at_most
 from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
-from relu_cert.report.text import about, at_most, count, percent_at_most
 
 EVERYWHERE = (*VARIANTS, "outputs")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from relu_cert.claims.claim import Answer, proved, undecided
+from relu_cert.figures import at_most, count
 from relu_cert.prove.facts import Facts
-from relu_cert.report.text import at_most, count
 
 OF_THE_SET = ("p-unique", "e-equals-a", "optimal-set", "minimal", "connected", "min-norm")
 OF_THE_POLYTOPE = OF_THE_SET[2:]

@@ -8,10 +8,10 @@ from functools import partial
 from relu_cert.claims.claim import VARIANTS, Answer, Verdict, claim, proved, refuted, undecided
 from relu_cert.claims.unique import p_unique
 from relu_cert.exact import norm_squared, rational, sqrt_upper
+from relu_cert.figures import at_most, count, decimal, holds_on, short, short_at_most
 from relu_cert.path.curve import Curve
 from relu_cert.path.pieces import Gap, Jump, PathPieces
 from relu_cert.prove.facts import Facts
-from relu_cert.report.text import at_most, count, decimal, holds_on, short, short_at_most
 
 SHOWN_GAPS = 3
 SHORT = 10  # digits of the ends of an interval

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from relu_cert.claims.claim import Answer, claim, proved, refuted, undecided
+from relu_cert.figures import count, enclosed
 from relu_cert.path.conditions import Conditions, conditions
 from relu_cert.path.derivatives import Derivatives
 from relu_cert.path.sensitivity import differentiable, not_differentiable
 from relu_cert.prove.facts import Facts
-from relu_cert.report.text import count, enclosed
 
 _claim = partial(claim, applies=lambda facts: facts.nearby is not None)
 _INACTIVE = "lambda >= lambda_max: no neuron is active."

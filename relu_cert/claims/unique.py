@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from relu_cert.claims.claim import VARIANTS, Answer, claim, proved, refuted, undecided
 from relu_cert.exact import sqrt_upper
+from relu_cert.figures import at_most, count
 from relu_cert.prove.facts import AlgebraicSet, BallSet, Exactly, Facts, NeuronClass, Unknown
-from relu_cert.report.text import at_most, count
 
 
 @claim(

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from relu_cert.asked import as_option, decayed, lambda_choice, request, variant
 from relu_cert.checker import second_opinion
 from relu_cert.claims import Result, Verdict, asked_for
 from relu_cert.cli.emit import decide, told, write_certificate, write_file
@@ -23,6 +22,7 @@ from relu_cert.pipeline import LambdaChoice, Request, answered
 from relu_cert.problem import read_problem_json
 from relu_cert.report.check import CheckReport
 from relu_cert.report.progress import Progress
+from relu_cert.request import as_option, decayed, lambda_choice, request, variant
 from relu_cert.variants import Variant, checked, checked_lasso, varied
 
 if TYPE_CHECKING:

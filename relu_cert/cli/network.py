@@ -7,7 +7,6 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from relu_cert.asked import positive, slope_of
 from relu_cert.cli.emit import again, decide, require_ending, told, write_certificate, write_file
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
 from relu_cert.data import read_csv
@@ -21,6 +20,7 @@ from relu_cert.network.penalty import PYTORCH, Conversion, Penalty, convert, imp
 from relu_cert.network.record import readable_copy
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.report.progress import Progress
+from relu_cert.request import positive, slope_of
 from relu_cert.work import NETWORK_GAP, examined
 
 

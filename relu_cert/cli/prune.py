@@ -6,7 +6,6 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from relu_cert.asked import positive, slope_of
 from relu_cert.cli.emit import decide, require_ending, told
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
 from relu_cert.errors import UsageError
@@ -15,6 +14,7 @@ from relu_cert.network.approximate import Strategy
 from relu_cert.network.formats import read_network, write_network
 from relu_cert.network.penalty import convert, penalty
 from relu_cert.report.progress import Progress
+from relu_cert.request import positive, slope_of
 from relu_cert.work import pruned
 
 

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from shlex import quote
 
-from relu_cert.asked import positive
 from relu_cert.checker import recheck_command
 from relu_cert.cli.emit import decide, name_files, write_file
 from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, read_data
@@ -16,6 +15,7 @@ from relu_cert.errors import UsageError
 from relu_cert.files import beside, stem
 from relu_cert.lasso import Lasso, read_coefficients, read_lasso
 from relu_cert.report.progress import Progress
+from relu_cert.request import positive
 from relu_cert.results.solution import DEFAULT_GAP, Files, certified_solution
 
 

@@ -31,6 +31,7 @@ from flint import fmpq_mat
 from relu_cert.closed_forms.numbers import Writer, as_exact, as_flint, expression, expressions, near, root
 from relu_cert.closed_forms.optimum import sharpened, solved
 from relu_cert.exact import Vector, norm_squared, sqrt_upper
+from relu_cert.figures import holds_on
 from relu_cert.path.bounds import Bounds, bounds_of
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.pieces import PathPieces
@@ -41,7 +42,6 @@ from relu_cert.prove.classes import Ball, class_map, is_stable
 from relu_cert.prove.exact_optimum import guesses
 from relu_cert.prove.facts import LambdaMax, NeuronClass
 from relu_cert.rationals import column, to_fmpq, to_fraction, to_vector
-from relu_cert.report.text import holds_on
 
 DIGITS = (60, 250)
 PLACES = 80

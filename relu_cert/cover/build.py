@@ -14,7 +14,6 @@ import numpy as np
 
 from relu_cert.cover.cones import start
 from relu_cert.cover.engine import advance
-from relu_cert.cover.evidence import Cover, Row, Streams, Tie
 from relu_cert.cover.lines import (
     Weights,
     coarse,
@@ -49,6 +48,7 @@ from relu_cert.cover.stack import (
 )
 from relu_cert.cover.stack import Ties as EngineTies
 from relu_cert.cover.ties import SAME, Untied, engine_ties, ties_at, unit, value
+from relu_cert.evidence import Cover, Row, Streams, Tie
 from relu_cert.exact import Vector
 
 THETA_BITS = 220

@@ -10,20 +10,30 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from relu_cert.cover.evidence import Cover, Tie
 from relu_cert.cover.lines import Weights, doubtful, lines_of, weights_of
 from relu_cert.cover.ties import gradient_squared, heights, piece_squared
+from relu_cert.evidence import Cover, Tie
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.candidates import out_threshold_squared
+from relu_cert.prove.candidates import Candidates, distinct, find_candidates, out_threshold_squared
 from relu_cert.prove.classes import Ball, has_biases, is_stable, size_squared
-from relu_cert.prove.facts import ExactNeuron, NeuronClass
+from relu_cert.prove.facts import Dual, ExactNeuron, NeuronClass
 from relu_cert.prove.proposed_faces import independent_rows, neuron_on_face
 from relu_cert.prove.unsettled import Unsettled
 
 SHORT = 10**6
 NO_WEIGHT = "a neuron that ties is zero only at rows of which the residual is zero"
 ON_A_FACE = "with free biases a neuron on a face where pieces bend up is not settled"
+
+
+def covered_candidates(
+    problem: Problem, lam: Fraction, dual: Dual, ball: Ball, network: Sequence[ExactNeuron]
+) -> Candidates:
+    """All classes that may be active, where a cover proves the dual point; else as without one."""
+    if not isinstance(dual.multipliers, Cover):
+        return find_candidates(problem, lam, dual, ball, network)
+    found = cover_classes(problem, lam, dual.multipliers, ball, network)
+    return Candidates(distinct(found), ties=found)
 
 
 def cover_classes(

@@ -17,11 +17,11 @@ from typing import Any
 from flint import fmpq_mat, fmpz_mat
 
 from relu_cert.cover.build import Exhausted, Missed, Stuck
-from relu_cert.cover.evidence import Cover, Row, Tie
 from relu_cert.cover.lines import Weights, weights_of
 from relu_cert.cover.prover import Found, Prover
 from relu_cert.cover.refine import Data, Unrefined, face_basis
 from relu_cert.cover.ties import Untied, heights, longest_squared, pieces_near, tie_vector, tight_lines, unit
+from relu_cert.evidence import Cover, Row, Tie
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
 from relu_cert.prove.algebraic.field import Number
 from relu_cert.prove.algebraic.guess import guessed_residual

@@ -11,7 +11,7 @@ import numpy as np
 from relu_cert.bags import EACH
 from relu_cert.clock import until
 from relu_cert.cover.build import Exhausted, Missed, Stuck, dual_cover
-from relu_cert.cover.evidence import Cover, Row
+from relu_cert.cover.classes import covered_candidates
 from relu_cert.cover.exact_set import algebraic_facts, exact_facts
 from relu_cert.cover.limits import Limits
 from relu_cert.cover.lines import Weights, weights_of
@@ -29,6 +29,7 @@ from relu_cert.cover.ties import (
     value_squared,
 )
 from relu_cert.cover.train import largest
+from relu_cert.evidence import Cover, Row
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.free.terms import DEPENDENT, outputs
 from relu_cert.problem.problem import Network, Problem
@@ -132,7 +133,7 @@ def add_free_set(facts: Facts) -> Facts:
     if len(independent(columns)) < len(columns):
         return replace(facts, optimal_set=Unknown(DEPENDENT))
     try:
-        found = optimal_set(facts, columns)
+        found = optimal_set(facts, columns, covered_candidates)
     except Unsettled as why:
         return replace(facts, optimal_set=Unknown(str(why)))
     known = replace(facts, optimal_set=found)
@@ -154,7 +155,7 @@ def add_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
     for rows in _lifts(facts.problem, found.theta):
         try:
             tried = facts if not rows else _moved(facts, prover.moved(found, rows))
-            near, final = with_vertices(replace(tried, optimal_set=optimal_set(tried, rows)))
+            near, final = with_vertices(replace(tried, optimal_set=optimal_set(tried, rows, covered_candidates)))
             if final:
                 return near
             break

@@ -18,8 +18,8 @@ from math import ceil, gcd, isqrt
 import numpy as np
 
 from relu_cert.bags import EACH, Each
-from relu_cert.cover.evidence import Row
 from relu_cert.cover.stack import Floats, Integers, Side
+from relu_cert.evidence import Row
 from relu_cert.exact import Matrix, Vector, scaled_rows
 
 MOST_COARSE_BITS = 44

@@ -29,7 +29,6 @@ from relu_cert.cover.build import (
     rounded,
 )
 from relu_cert.cover.complement import Neurons, exact_theta, float_theta, moves_between
-from relu_cert.cover.evidence import Cover, Rounded, Tie
 from relu_cert.cover.limits import ENOUGH, Limits, Moment, Tell
 from relu_cert.cover.lines import Weights, weights_of
 from relu_cert.cover.polish import polished
@@ -51,6 +50,7 @@ from relu_cert.cover.ties import (
     value,
 )
 from relu_cert.cover.train import Trained, objective, train, weigh
+from relu_cert.evidence import Cover, Rounded, Tie
 from relu_cert.exact import Matrix, Vector, norm_squared, scaled_rows, sqrt_upper
 from relu_cert.free.terms import coefficients, combined
 from relu_cert.interrupt import interrupted

@@ -19,9 +19,9 @@ from flint import fmpq_mat, fmpz_mat
 from scipy.optimize import lsq_linear
 
 from relu_cert.bags import Each
-from relu_cert.cover.evidence import Row
 from relu_cert.cover.lines import Lines
 from relu_cert.cover.stack import Floats
+from relu_cert.evidence import Row
 from relu_cert.exact import Matrix, Vector, scaled_rows
 
 BITS = 300

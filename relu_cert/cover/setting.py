@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from relu_cert.cover.free_task import task_of
 from relu_cert.cover.limits import MOST_DIRECTIONS
 from relu_cert.cover.lines import frame_of, lines_of, row_space
 from relu_cert.cover.refine import Data, data_of
@@ -15,7 +16,6 @@ from relu_cert.cover.stack import Floats
 from relu_cert.cover.train import Task
 from relu_cert.exact import Matrix, Vector, scaled_rows
 from relu_cert.free.terms import outputs, weights_of
-from relu_cert.free.train import task_of
 from relu_cert.problem.loss import SQUARES
 from relu_cert.problem.problem import Problem
 from relu_cert.rationals import first_independent

@@ -21,10 +21,10 @@ import numpy as np
 
 from relu_cert.clock import Until
 from relu_cert.cover.build import DEPTH, Direction, Done, Exhausted, Pool, Rest, Task
-from relu_cert.cover.evidence import Streams
 from relu_cert.cover.stack import DONE, NODES, Stack, Tape
 from relu_cert.cover.train import Trained
 from relu_cert.errors import UsageError
+from relu_cert.evidence import Streams
 from relu_cert.exact import rational
 from relu_cert.files import refusal, replacing
 from relu_cert.interrupt import interrupted

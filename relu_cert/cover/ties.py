@@ -18,11 +18,11 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
-from relu_cert.cover.evidence import Row, Tie
 from relu_cert.cover.lines import Lines, Weights
 from relu_cert.cover.refine import Data, closed, face_basis, float_lines, kernel_of
 from relu_cert.cover.stack import Floats, Side
 from relu_cert.cover.stack import Ties as EngineTies
+from relu_cert.evidence import Row, Tie
 from relu_cert.exact import Vector, norm_squared
 from relu_cert.rationals import to_fmpq, to_fraction
 

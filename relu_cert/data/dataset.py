@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from relu_cert.bags import EACH, Each
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
-from relu_cert.written import OPTIONAL, UNWRITTEN
+from relu_cert.serialize import OPTIONAL, UNWRITTEN
 
 Numbers = Literal["decimal", "binary64"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from relu_cert.leaders.cells import Cell, Floats, make_cell
 from relu_cert.leaders.cone import Point
 from relu_cert.leaders.interior import Proof
-from relu_cert.written import Integers
+from relu_cert.serialize import Integers
 
 DIGITS = 10**4
 APART = 0.05  # centres are farther from each other than this

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from relu_cert.cover.evidence import Cover
+from relu_cert.evidence import Cover
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
 from relu_cert.network.objective import ConvexNeuron, outputs
 from relu_cert.problem.problem import Block, Problem

@@ -28,10 +28,10 @@ from fractions import Fraction
 from typing import Annotated, Literal
 
 from relu_cert.errors import UsageError
+from relu_cert.figures import downwards
 from relu_cert.free.terms import Free, free_constant, read_free
 from relu_cert.network.trained import TrainedNetwork
-from relu_cert.report.text import downwards
-from relu_cert.written import UNWRITTEN
+from relu_cert.serialize import UNWRITTEN
 
 _NO_OBJECTIVE = {
     "adamw": "AdamW's decoupled decay is not the gradient of a penalty, so there is no objective with a lambda; "

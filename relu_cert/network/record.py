@@ -18,7 +18,7 @@ from relu_cert.network.penalty import Conversion
 from relu_cert.network.stationarity import NeuronStationarity, Stationarity
 from relu_cert.network.trained import Origin, TrainedNetwork
 from relu_cert.patterns.pattern_set import PatternSet
-from relu_cert.written import matrix, number, sign_text, vector, written
+from relu_cert.serialize import matrix, number, sign_text, vector, written
 
 READABLE = ("json", "npz")  # what the checker reads, too
 MOST_DIGITS = 19_000  # the checker declines longer numbers

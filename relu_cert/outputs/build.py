@@ -9,7 +9,7 @@ from math import gcd, sqrt
 
 import numpy as np
 
-from relu_cert.cover.evidence import Row
+from relu_cert.evidence import Row
 from relu_cert.exact import scaled_rows
 from relu_cert.outputs.ascent import Floats
 from relu_cert.outputs.bound import least

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
-from relu_cert.cover.evidence import Packed, Row
+from relu_cert.evidence import Packed, Row
 from relu_cert.exact import Vector
-from relu_cert.written import OPTIONAL, UNWRITTEN
+from relu_cert.serialize import OPTIONAL, UNWRITTEN
 
 PLAIN, SHARES, FINE, TIE = 200, 201, 202, 203
 WHOLE = {PLAIN: 1, SHARES: 255, FINE: 65535}

@@ -16,8 +16,8 @@ from math import gcd, isqrt
 import numpy as np
 from flint import fmpz_mat
 
-from relu_cert.cover.evidence import Row
 from relu_cert.cover.lines import Lines
+from relu_cert.evidence import Row
 from relu_cert.exact import Matrix, scaled_rows
 from relu_cert.outputs.ascent import Floats
 from relu_cert.outputs.bound import PAIRS

@@ -16,8 +16,8 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpz_mat
 from scipy.optimize import lsq_linear
 
-from relu_cert.cover.evidence import Row
 from relu_cert.cover.lines import Lines
+from relu_cert.evidence import Row
 from relu_cert.exact import Matrix, Vector, scaled_rows
 from relu_cert.outputs.evidence import Tie
 from relu_cert.outputs.train import Net

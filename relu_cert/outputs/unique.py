@@ -15,7 +15,7 @@ from math import ceil
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 
-from relu_cert.cover.evidence import Row
+from relu_cert.evidence import Row
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, primitive, sqrt_upper
 from relu_cert.outputs.evidence import Alone, Direction, Tie
 from relu_cert.outputs.exact import Form, Pull, definite

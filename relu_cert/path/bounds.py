@@ -17,6 +17,7 @@ from functools import cached_property
 from flint import fmpq_mat
 
 from relu_cert.exact import Vector, norm_squared, sqrt_upper
+from relu_cert.identity_cache import recent
 from relu_cert.path.candidates import fine
 from relu_cert.path.pieces import PathPieces, Piece
 from relu_cert.path.polynomial import least, most, square
@@ -27,7 +28,6 @@ from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap, class_map
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.rationals import column, matrix_of, to_fmpq, to_fraction, to_vector
-from relu_cert.recent import recent
 from relu_cert.solve.solution import Floats
 
 

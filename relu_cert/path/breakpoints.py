@@ -21,7 +21,7 @@ from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import face_conditions
 from relu_cert.prove.facts import LambdaMax, NeuronClass
 from relu_cert.rationals import column, to_fraction
-from relu_cert.written import UNWRITTEN, Key
+from relu_cert.serialize import UNWRITTEN, Key
 
 WIDTH = Fraction(1, 10**12)  # relative width of an enclosure, at most
 FIRST = Fraction(1, 10**14)  # half width at which the search begins

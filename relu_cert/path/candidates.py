@@ -42,9 +42,9 @@ from relu_cert.prove.multipliers import project, rounded
 from relu_cert.prove.pieces import solve_piece
 from relu_cert.prove.proposed_faces import exact_face
 from relu_cert.rationals import columns_of
+from relu_cert.serialize import Sign
 from relu_cert.solve import FloatProblem, multipliers
 from relu_cert.solve.solution import PieceMultipliers as Proposed
-from relu_cert.written import Sign
 
 ONE = Fraction(1)
 THOROUGH = 0.9  # pieces below this need no sharper multiplier

@@ -18,7 +18,7 @@ from relu_cert.path.pieces import PathPieces, Piece
 from relu_cert.path.sharp import sharpened
 from relu_cert.problem.problem import Problem
 from relu_cert.rationals import column, to_vector
-from relu_cert.written import UNWRITTEN, Key
+from relu_cert.serialize import UNWRITTEN, Key
 
 INSIDE = Fraction(1, 1024)  # of the way to the middle of a piece
 DENSE = 40  # samples for each factor of e between the ends of a piece

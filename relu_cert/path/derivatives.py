@@ -28,7 +28,7 @@ from relu_cert.prove.definite import stretch
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.grid import on_grid
 from relu_cert.rationals import column, columns_of, middle, to_fmpq, to_vector
-from relu_cert.written import UNWRITTEN, Key
+from relu_cert.serialize import UNWRITTEN, Key
 
 SPARE_BITS = 12
 

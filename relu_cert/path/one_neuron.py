@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Annotated
 
 from relu_cert.exact import sqrt_lower, sqrt_upper
-from relu_cert.written import UNWRITTEN, Sign
+from relu_cert.serialize import UNWRITTEN, Sign
 
 BITS = 160
 

@@ -15,7 +15,6 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from relu_cert.cover.build import Exhausted, Missed, Stuck, tree
-from relu_cert.cover.evidence import Cover, Row, Tie
 from relu_cert.cover.limits import Limits
 from relu_cert.cover.lines import Weights, coarse, coarse_bits, margin_for, side_of, weights_of
 from relu_cert.cover.pool import Serial
@@ -24,6 +23,7 @@ from relu_cert.cover.setting import Setting, setting
 from relu_cert.cover.stack import Floats
 from relu_cert.cover.ties import engine_ties, exact_shares, heights, shortened, tight_lines
 from relu_cert.cover.train import Task, ascend, train
+from relu_cert.evidence import Cover, Row, Tie
 from relu_cert.exact import Vector, primitive, scaled_rows
 from relu_cert.path.branch import Branch, taylor
 from relu_cert.path.candidates import Found, fine

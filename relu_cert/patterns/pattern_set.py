@@ -15,7 +15,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.written import UNWRITTEN, Via, matrix
+from relu_cert.serialize import UNWRITTEN, Via, matrix
 
 Bits = NDArray[np.bool_]
 Witnesses = Annotated[NDArray[np.int64] | NDArray[np.object_], Via(lambda rows: matrix(rows.tolist()))]

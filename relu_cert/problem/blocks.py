@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from relu_cert.exact import Scaled, Vector, norm_squared
+from relu_cert.identity_cache import recent
 from relu_cert.problem.doubles import FloatBlocks
 from relu_cert.problem.problem import Block, Gates
-from relu_cert.recent import recent
 
 _scaled = recent(Scaled.of)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from relu_cert.exact import Matrix, primitive, scaled_rows
-from relu_cert.recent import recent
+from relu_cert.identity_cache import recent
 
 Hyperplanes = dict[int, dict[int, Fraction]]
 

@@ -6,13 +6,12 @@ solved exactly at theta; its face is read off the exact solution and must be sta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from relu_cert.cover.evidence import Cover
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
 from relu_cert.patterns.pattern_set import Bits
 from relu_cert.problem.blocks import reaching, widest_squared
@@ -31,7 +30,7 @@ from relu_cert.prove.pieces import parts_of, solve_piece, unique_rows
 from relu_cert.prove.projection import ShortestVector
 from relu_cert.prove.proposed_faces import exact_face, near_face
 from relu_cert.prove.unsettled import Unsettled
-from relu_cert.written import Sign
+from relu_cert.serialize import Sign
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,9 @@ class Candidates:
     classes: tuple[NeuronClass, ...]
     out: PieceMultipliers | None = None
     ties: tuple[NeuronClass | None, ...] = ()
+
+
+Finder = Callable[[Problem, Fraction, Dual, Ball, Sequence[ExactNeuron]], Candidates]
 
 
 def find_candidates(
@@ -55,11 +57,6 @@ def find_candidates(
             plus = _relu(problem, 1, dual.multipliers.plus, lam, ball)
             minus = _relu(problem, -1, dual.multipliers.minus, lam, ball)
             return Candidates((*plus[0], *minus[0]), PieceMultipliers(tuple(plus[1]), tuple(minus[1])))
-        case Cover():
-            from relu_cert.cover.classes import cover_classes
-
-            found = cover_classes(problem, lam, dual.multipliers, ball, network)
-            return Candidates(distinct(found), ties=found)
         case _:
             raise Unsettled("the proof of the bound says nothing about single neurons")
 

@@ -25,11 +25,11 @@ from fractions import Fraction
 from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, Vector, norm_squared
+from relu_cert.identity_cache import recent
 from relu_cert.problem.hyperplanes import parallel_classes as parallel_classes
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.rationals import column, matrix_of, rows_of, to_fmpq, to_fraction
-from relu_cert.recent import recent
 
 MOST_MAPS = 1024
 

@@ -45,7 +45,7 @@ from relu_cert.prove.pieces import Parts, parts_of, solve_piece
 from relu_cert.prove.value import facts_of, primal
 from relu_cert.prove.weights import one_or_two, vertex
 from relu_cert.rationals import to_fmpq, to_fraction
-from relu_cert.written import Sign
+from relu_cert.serialize import Sign
 
 DENOMINATORS = (10**2, 10**4, 10**6, 10**8, 10**12, 10**18, 10**27)
 

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
-from relu_cert.cover.evidence import Cover
+from relu_cert.evidence import Cover, Leaders
 from relu_cert.exact import Matrix, Vector, dot
-from relu_cert.leaders.evidence import Leaders
 from relu_cert.outputs.evidence import Alone, Outputs
 from relu_cert.problem.problem import Block, Gates, Problem
 from relu_cert.prove.algebraic.field import Field, Numbers
 from relu_cert.prove.algebraic.linear import Exact
 from relu_cert.prove.ggp.answers import GGP
 from relu_cert.prove.polytope.polytope import MinNorm, Polytope, ShortestWeights, Unlisted
-from relu_cert.written import (
+from relu_cert.serialize import (
     ARRAY,
     BLOCKS,
     FACES,

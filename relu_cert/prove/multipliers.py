@@ -15,9 +15,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.cover.evidence import Cover
+from relu_cert.evidence import Cover, Leaders
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows
-from relu_cert.leaders.evidence import Leaders
 from relu_cert.outputs.evidence import Outputs
 from relu_cert.patterns.pattern_set import Bits, PatternSet, bit_string
 from relu_cert.problem.blocks import correlation
@@ -28,7 +27,7 @@ from relu_cert.prove.facts import BlockMultipliers, Multipliers, PieceMultiplier
 from relu_cert.prove.grid import from_grid, to_grid
 from relu_cert.prove.pieces import clip, exact_multiplier, lengths_squared, restrict
 from relu_cert.prove.projection import Bounds, shortest
-from relu_cert.written import Sign
+from relu_cert.serialize import Sign
 
 
 class PieceProposal(Protocol):

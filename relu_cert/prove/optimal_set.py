@@ -31,10 +31,11 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
+from relu_cert.identity_cache import recent
 from relu_cert.problem.blocks import widest_squared
 from relu_cert.problem.problem import Patterned, Problem
 from relu_cert.prove.beside import rows_beside
-from relu_cert.prove.candidates import Candidates, find_candidates
+from relu_cert.prove.candidates import Candidates, Finder, find_candidates
 from relu_cert.prove.classes import Ball, ClassMap, class_map, has_biases, projector, size_squared
 from relu_cert.prove.definite import floats, stretch, upper_length
 from relu_cert.prove.facts import BallSet, Facts, NeuronClass
@@ -45,19 +46,19 @@ from relu_cert.prove.mixtures import mixtures
 from relu_cert.prove.split import Outputs, columns, length, with_split
 from relu_cert.prove.unsettled import Unsettled
 from relu_cert.rationals import column, matrix_of, middle, to_fmpq, to_vector
-from relu_cert.recent import recent
 
 MOST_BITS = 320  # of masses, beside those
 SPARE_BITS = 64  # that they have beyond what the ball tells
 
 
-def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
-    """The optimal set, or Unsettled with the reason. theta must be orthogonal to the lift."""
+def optimal_set(facts: Facts, lift: Matrix = (), find: Finder = find_candidates) -> BallSet:
+    """The optimal set, or Unsettled with the reason. theta must be orthogonal to the lift; `find`: the classes that may
+    be active, by what proves the dual point."""
     problem, theta = facts.problem, facts.dual.theta
     if any(dot(row, theta) for row in lift):
         raise ValueError("theta must be orthogonal to the lift")
     ball = Ball(theta, facts.fit.radius_squared)
-    candidates = find_candidates(problem, facts.lam, facts.dual, ball, facts.primal.neurons)
+    candidates = find(problem, facts.lam, facts.dual, ball, facts.primal.neurons)
     if not problem.free:
         return _over(facts, candidates, lift, 0, [])
     level = level_classes(problem, candidates.classes)

@@ -15,7 +15,7 @@ from relu_cert.prove.deepest import deepest
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.projection import ShortestVector, combine
 from relu_cert.rationals import column, first_independent, to_vector
-from relu_cert.written import Sign
+from relu_cert.serialize import Sign
 
 SEEMS_ZERO = 1e-6  # relative height at which a row is proposed as a kink; a wrong proposal costs time, never a verdict
 SHORT = 10**6  # denominators of proposed multipliers

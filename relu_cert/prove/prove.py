@@ -17,7 +17,7 @@ from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.prove.multipliers import Proposals
 from relu_cert.prove.value import block_neuron, facts_of, primal, relu_neuron
-from relu_cert.written import Sign
+from relu_cert.serialize import Sign
 
 Propose = Callable[[NDArray[np.float64]], Proposals | None]
 

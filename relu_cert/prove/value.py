@@ -23,7 +23,7 @@ from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Dual, ExactNeuron, Facts, Fit, LambdaMax, Primal, Unknown, Value
 from relu_cert.prove.multipliers import project
 from relu_cert.rationals import column, to_fraction
-from relu_cert.written import Sign
+from relu_cert.serialize import Sign
 
 HALF = Fraction(1, 2)
 

@@ -12,6 +12,19 @@ from relu_cert.closed_forms.optimum import ClosedForm, closed_form
 from relu_cert.data.dataset import Dataset
 from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.exact import norm_squared, sqrt_lower, sqrt_upper
+from relu_cert.figures import (
+    at_least,
+    at_most,
+    count,
+    decimal,
+    downwards,
+    enclosed,
+    entries,
+    one_number,
+    percent_at_most,
+    short,
+    with_decimal,
+)
 from relu_cert.free.terms import free_constant, free_parts, free_text
 from relu_cert.global_optimum import distance
 from relu_cert.interrupt import INTERRUPTED
@@ -35,19 +48,6 @@ from relu_cert.report.outputs import (
 from relu_cert.report.said import Sentence, proved
 from relu_cert.report.shown import Report, known, picked, plain
 from relu_cert.report.terminal import report, shortened, wrapped
-from relu_cert.report.text import (
-    at_least,
-    at_most,
-    count,
-    decimal,
-    downwards,
-    enclosed,
-    entries,
-    one_number,
-    percent_at_most,
-    short,
-    with_decimal,
-)
 
 FORMAT = "relu_cert report"
 VERSION = 1

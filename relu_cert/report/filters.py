@@ -10,7 +10,7 @@ from fractions import Fraction
 from relu_cert.claims.claim import Result
 from relu_cert.data.dataset import Dataset, Source
 from relu_cert.data.windows import Windows, read_windows
-from relu_cert.report.text import count, decimal
+from relu_cert.figures import count, decimal
 
 _FILTERS = tuple(
     (re.compile(rf"\b{one}\b"), other)

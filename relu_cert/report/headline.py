@@ -10,12 +10,12 @@ from fractions import Fraction
 from math import floor, log
 
 from relu_cert.claims.claim import Result, Verdict
+from relu_cert.figures import at_most, count, holds_on, lies_in, percent, percent_at_most
 from relu_cert.path.one_neuron import NeuronPath
 from relu_cert.path.pieces import PathPieces
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, Value
 from relu_cert.report.said import Needs, Sentence, first_true, proved, refuted
-from relu_cert.report.text import at_most, count, holds_on, lies_in, percent, percent_at_most
 
 
 def of_check(facts: Facts, results: Sequence[Result]) -> str:

@@ -15,6 +15,7 @@ from relu_cert.checker import recheck_command
 from relu_cert.claims import decide
 from relu_cert.data.dataset import Dataset
 from relu_cert.exact import norm_squared, sqrt_upper
+from relu_cert.figures import at_most, count, decimal, enclosed, one_number, short
 from relu_cert.free.terms import free_constant, free_parts, free_text
 from relu_cert.interrupt import INTERRUPTED
 from relu_cert.network.examine import Comparison, Distance, Examination, distance
@@ -26,7 +27,6 @@ from relu_cert.prove.facts import Facts, Value
 from relu_cert.report.headline import of_network
 from relu_cert.report.shown import Report, picked, plain
 from relu_cert.report.terminal import report
-from relu_cert.report.text import at_most, count, decimal, enclosed, one_number, short
 
 FAR = 2  # times the best objective: from there on the report says what can be done
 FORMAT = "relu_cert network report"

@@ -8,11 +8,11 @@ from typing import Any
 
 from relu_cert.data.dataset import Dataset
 from relu_cert.exact import Vector
+from relu_cert.figures import count, decimal, entries
 from relu_cert.free.terms import free_constant, free_parts
 from relu_cert.outputs.evidence import Outputs
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.filters import matrices
-from relu_cert.report.text import count, decimal, entries
 
 Confusion = list[list[int]]
 

@@ -13,7 +13,7 @@ from types import TracebackType
 
 from relu_cert import compiling
 from relu_cert.cover.limits import Moment
-from relu_cert.report.text import downwards, upwards
+from relu_cert.figures import downwards, upwards
 
 PATIENCE = 2.0  # seconds before anything is shown
 EVERY = 5.0  # seconds between the lines of a log that stay

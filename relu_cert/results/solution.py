@@ -23,6 +23,7 @@ from relu_cert.checker import accepted
 from relu_cert.claims.claim import Result, Verdict
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower
+from relu_cert.figures import about, at_least, at_most, count, decimal, one_number, percent, with_decimal
 from relu_cert.files import Place, write_files
 from relu_cert.lasso import Lasso
 from relu_cert.network.objective import Interval
@@ -32,10 +33,9 @@ from relu_cert.prove.facts import Facts
 from relu_cert.prove.value import HALF, block_neuron, fit, primal, value
 from relu_cert.report.shown import Shown, plain
 from relu_cert.report.terminal import columns, report
-from relu_cert.report.text import about, at_least, at_most, count, decimal, one_number, percent, with_decimal
 from relu_cert.results.check import Certified
+from relu_cert.serialize import number, vector
 from relu_cert.variants import Variant, checked_lasso
-from relu_cert.written import number, vector
 
 FORMAT, VERSION = "relu_cert solution", 1
 DEFAULT_GAP = Fraction(1, 10**6)

@@ -13,8 +13,7 @@ from properties.soundness.carry import Pair, clash
 from properties.soundness.case import Answer, NetworkCase, ask, objection
 from relu_cert.certificate import dumps
 from relu_cert.cover import build, setting
-from relu_cert.cover.evidence import Cover
-from relu_cert.leaders.evidence import Leaders
+from relu_cert.evidence import Cover, Leaders
 from relu_cert.prove.facts import BallSet
 from tests.marks import long_where
 from verify import VerifyError, check

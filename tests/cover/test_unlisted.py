@@ -18,13 +18,12 @@ from relu_cert.claims import decide
 from relu_cert.claims.claim import Verdict
 from relu_cert.clock import Until
 from relu_cert.cover import prover as prover_module
-from relu_cert.cover.evidence import Cover
 from relu_cert.cover.limits import ENOUGH, Limits, Moment
 from relu_cert.cover.prover import Prover
 from relu_cert.data.dataset import Source
 from relu_cert.driver import network as driver
 from relu_cert.errors import UsageError
-from relu_cert.leaders.evidence import Leaders
+from relu_cert.evidence import Cover, Leaders
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts
 from relu_cert.problem import Problem, relu, unlisted_relu

@@ -12,10 +12,10 @@ import relu_cert.cover.prover
 import relu_cert.cover.train
 import relu_cert.pipeline
 from relu_cert import certify
+from relu_cert.cover.free_task import Task, climb, orthonormal
 from relu_cert.cover.stack import Floats
 from relu_cert.cover.train import largest, train
 from relu_cert.driver import network as driver
-from relu_cert.free.train import Task, climb, orthonormal
 
 
 def heights(Z: Floats, t: Floats, U: Floats) -> Floats:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from relu_cert import certify
+from relu_cert.evidence import Leaders
 from relu_cert.exact import Vector, dot, matrix, norm_squared, vector
-from relu_cert.leaders.evidence import Leaders
 from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.results.check import Certified
-from relu_cert.written import written
+from relu_cert.serialize import written
 from verify.optimal.leaders import check_leaders
 from verify.problem.problem import Problem
 from verify.problem.variants import with_free_terms

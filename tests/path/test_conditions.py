@@ -12,13 +12,13 @@ import pytest
 from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import SENSITIVITY, decide
 from relu_cert.data.dataset import Source
+from relu_cert.driver.refined import Question, propose, refine_and_prove
 from relu_cert.exact import Vector, matrix, vector
 from relu_cert.path.sensitivity import differentiable
 from relu_cert.pipeline import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts
 from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.lambda_max import lambda_max
-from relu_cert.refine_and_prove import Question, propose, refine_and_prove
 from relu_cert.report.progress import Progress
 from relu_cert.solve import prepare, solve
 from tests.path.cases import example, network

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from relu_cert.cli import main
 from relu_cert.path.one_neuron import one_neuron_path
-from relu_cert.written import written
+from relu_cert.serialize import written
 from tests.verify.mutate import mutants
 from verify import VerifyError, check
 from verify.problem.problem import Problem

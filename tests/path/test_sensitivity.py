@@ -17,6 +17,7 @@ from relu_cert.claims import decide
 from relu_cert.claims.claim import Verdict
 from relu_cert.cli import main
 from relu_cert.data.dataset import Source
+from relu_cert.driver.refined import Question, propose, refine_and_prove
 from relu_cert.exact import Vector, matrix, sqrt_upper, vector
 from relu_cert.path.conditions import active_classes
 from relu_cert.path.derivatives import _digits
@@ -26,7 +27,6 @@ from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.lambda_max import lambda_max
-from relu_cert.refine_and_prove import Question, propose, refine_and_prove
 from relu_cert.report.progress import Progress
 from relu_cert.solve import prepare, solve
 from tests.path.cases import network

@@ -65,7 +65,7 @@ def test_no_wrong_verdict(name: str) -> None:
 def test_no_wrong_verdict_over_balls(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted optima are rational, and proved as such. Without that the proofs over balls must not err on them either,
     though ties and breakpoints leave them undecided more often."""
-    monkeypatch.setattr("relu_cert.refine_and_prove._exact_facts", lambda *_: None)
+    monkeypatch.setattr("relu_cert.driver.refined._exact_facts", lambda *_: None)
     found = search(registry.load(f"soundness.{name}").printed, 12)
     assert not found.failed, f"{found.why}: {found.failure}"
     assert found.notes["p-unique PROVED"]

@@ -16,6 +16,7 @@ from relu_cert.api import certify
 from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import decide
 from relu_cert.data.dataset import Source
+from relu_cert.driver.listed import listed_facts, listed_lambda_max
 from relu_cert.exact import matrix, vector
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.pipeline import LambdaChoice, find_facts
@@ -152,7 +153,8 @@ def test_a_residual_that_is_zero_for_no_ball(model: str, tied: int, solutions: i
 
 def test_what_is_not_optimal_is_refused() -> None:
     """A residual near the right one, too long, too short, or right but for its sign, is no optimum."""
-    facts = facts_of(diagonal([0, 1, 2]), Fraction(1, 3))
+    problem = diagonal([0, 1, 2])
+    facts = listed_facts(problem, Fraction(1, 3), listed_lambda_max(problem), GAP)
     assert isinstance(facts.optimal_set, AlgebraicSet)
     r = facts.optimal_set.residual
     assert algebraic_set(facts, r) is not None

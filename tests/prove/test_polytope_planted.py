@@ -30,9 +30,9 @@ from properties.strategies import (
     planted_kink,
     planted_relu,
 )
-from relu_cert import refine_and_prove
 from relu_cert.certificate import certificate, dumps
 from relu_cert.data.dataset import Source
+from relu_cert.driver import refined
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.pipeline import LambdaChoice, find_facts, verdicts
 from relu_cert.problem import relu
@@ -184,7 +184,7 @@ def test_over_balls_nothing_else_is_listed(name: str, monkeypatch: pytest.Monkey
     """The same without the exact optimum, all proved over a ball: what is listed is the planted polytope, and
     what is degenerate by accident stays undecided."""
     strategy, case, _ = GENERATORS[name]
-    monkeypatch.setattr(refine_and_prove, "_exact_facts", lambda question, point: None)
+    monkeypatch.setattr(refined, "_exact_facts", lambda question, point: None)
     seen: Counter[str] = Counter()
 
     @settings(max_examples=12 * LONG, derandomize=True, deadline=None, database=None, suppress_health_check=HEALTH)

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from relu_cert.claims.claim import Result, Verdict
+from relu_cert.figures import decimal
 from relu_cert.network.claims import STATEMENTS, network_verdicts
 from relu_cert.prove.facts import Value
 from relu_cert.report.headline import of_network
 from relu_cert.report.html.given import _exponent, ladder_figure, network_page
 from relu_cert.report.network import NetworkReport
-from relu_cert.report.text import decimal
 from tests.cli.run import run
 from tests.report.pages import LOADING, Page
 from tests.report.test_printed_bounds import networks

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from relu_cert import certify
+from relu_cert.figures import decimal
 from relu_cert.report.html.proof import fall_figure, hat_figure, sensitivity_section
-from relu_cert.report.text import decimal
 from tests.report.pages import Page, assert_loads_nothing
 
 LINE = [[-2], [-1], [0], [1], [2]], [2, 1, 0, 1, 2]

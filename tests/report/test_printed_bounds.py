@@ -30,6 +30,7 @@ from relu_cert import (
     path,
 )
 from relu_cert.certificate import certificate
+from relu_cert.figures import decimal, holds_on, lies_in, one_number
 from relu_cert.network.claims import network_verdicts
 from relu_cert.network.given import given_network
 from relu_cert.network.penalty import Penalty, convert
@@ -43,7 +44,6 @@ from relu_cert.report.html.given import network_page
 from relu_cert.report.html.notebook import notebook_check
 from relu_cert.report.html.proof import sensitivity_section
 from relu_cert.report.network import NetworkReport
-from relu_cert.report.text import decimal, holds_on, lies_in, one_number
 from tests.report.pages import Page
 
 F = Fraction

@@ -13,7 +13,7 @@ from properties.exact.roots import RootSum
 from relu_cert.prove.ggp.answers import GGP, Proof, Unsettled
 from relu_cert.prove.ggp.decide import decide_position
 from relu_cert.prove.ggp.design import Design
-from relu_cert.written import written
+from relu_cert.serialize import written
 from tests.verify.mutate import mutants
 from verify.errors import Declined, Rejected
 from verify.facts import COLUMNS, GROUPS, PATTERNS, Facts, proved

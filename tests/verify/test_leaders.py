@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relu_cert.exact import matrix, vector
-from relu_cert.written import written
+from relu_cert.serialize import written
 from tests.leaders.planted import Y_SMALL, Z_SMALL, checked, found, holds_in_plane
 from tests.verify.mutate import mutants
 from verify import Declined, Rejected

@@ -16,7 +16,7 @@ from flint import acb, arb, arb_poly, ctx, fmpq, fmpq_poly
 from relu_cert.exact import Vector
 from relu_cert.prove.unsettled import Unsettled
 from relu_cert.rationals import middle, to_fmpq, to_fraction
-from relu_cert.written import UNWRITTEN, Key, Via, vector
+from relu_cert.serialize import UNWRITTEN, Key, Via, vector
 
 FIRST_BITS, MOST_BITS = 128, 2048  # the checker goes to 4096
 Rational = int | Fraction | fmpq

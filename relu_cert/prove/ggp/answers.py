@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from relu_cert.exact import Vector
-from relu_cert.written import Via, sign_text, vector
+from relu_cert.serialize import Via, sign_text, vector
 
 IntVector = tuple[int, ...]
 BlockVector = tuple[IntVector, ...]  # u_b for each block b of a support, in its order

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.prove.algebraic.field import Numbers
-from relu_cert.written import UNWRITTEN
+from relu_cert.serialize import UNWRITTEN
 
 if TYPE_CHECKING:
     import networkx as nx

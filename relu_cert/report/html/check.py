@@ -8,11 +8,11 @@ from xml.etree.ElementTree import Element
 
 from relu_cert.claims import STATEMENTS, Result, Verdict
 from relu_cert.claims.optimal_set import staircase
-from relu_cert.cover.evidence import Cover
 from relu_cert.data.dataset import Dataset
+from relu_cert.evidence import Cover, Leaders
 from relu_cert.exact import rational, sqrt_lower, sqrt_upper
+from relu_cert.figures import at_least, at_most, count, decimal, downwards, entries, one_number, short
 from relu_cert.free.terms import free_parts, free_text
-from relu_cert.leaders.evidence import Leaders
 from relu_cert.outputs.evidence import Outputs
 from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem
@@ -47,7 +47,6 @@ from relu_cert.report.optimal_set import optimal_set_view
 from relu_cert.report.outputs import directions, free_in_lines
 from relu_cert.report.said import Sentence, first_true, proved, refuted
 from relu_cert.report.terminal import told_once
-from relu_cert.report.text import at_least, at_most, count, decimal, downwards, entries, one_number, short
 from relu_cert.words import of_groups
 
 SYMBOLS = {Verdict.PROVED: "✓", Verdict.REFUTED: "✗", Verdict.UNDECIDED: "?"}

@@ -9,6 +9,7 @@ import numpy as np
 
 from relu_cert.data.dataset import Dataset
 from relu_cert.exact import rational, sqrt_upper
+from relu_cert.figures import count, decimal, enclosed, short
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.report.explore import ROUNDING, Exploration, Row
 from relu_cert.report.html.check import verdict_section
@@ -28,7 +29,6 @@ from relu_cert.report.html.page import (
 from relu_cert.report.html.set_figures import set_figures
 from relu_cert.report.html.svg import Frame, padded
 from relu_cert.report.html.view import Floats, View, floats, view_of
-from relu_cert.report.text import count, decimal, enclosed, short
 
 MOST_VERTICES = 2000
 SAME = "All four networks say the same of every validation and test point, up to rounding."

@@ -7,11 +7,11 @@ from math import ceil
 from xml.etree.ElementTree import Element
 
 from relu_cert.data.windows import Windows
+from relu_cert.figures import decimal
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.html.neurons import heaviest_first, neuron_name
 from relu_cert.report.html.page import e
 from relu_cert.report.html.svg import WIDTH, picture, tint, told
-from relu_cert.report.text import decimal
 
 MOST_FILTERS = 24
 ROOM, SPACE, HEAD = 64.0, 14.0, 18.0  # of a filter, between two, and for its name

@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from relu_cert.figures import count
 from relu_cert.report.html.page import e, number
 from relu_cert.report.html.svg import (
     WIDTH,
@@ -30,7 +31,6 @@ from relu_cert.report.html.svg import (
     tone,
 )
 from relu_cert.report.html.view import Floats, View
-from relu_cert.report.text import count
 
 MOST_NEURONS = 60
 MOST_POINTS = 1500

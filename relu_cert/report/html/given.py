@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
 from relu_cert.exact import rational, sqrt_upper
+from relu_cert.figures import at_least, at_most, count, decimal, entries, one_number, scientific, short, upwards
 from relu_cert.free.terms import free_parts, free_text
 from relu_cert.network.claims import STATEMENTS
 from relu_cert.network.compare import network_facts
@@ -33,7 +34,6 @@ from relu_cert.report.html.page import (
 from relu_cert.report.html.svg import Decades, picture
 from relu_cert.report.html.view import view
 from relu_cert.report.network import NetworkReport
-from relu_cert.report.text import at_least, at_most, count, decimal, entries, one_number, scientific, short, upwards
 
 MOST_NEURONS = 60
 DECADES = 12  # what is nearer to the optimum than so many powers of ten below the farthest has no bar

@@ -9,12 +9,12 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from relu_cert.figures import decimal
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.html.page import e, number
 from relu_cert.report.html.svg import WIDTH, Frame, Point, padded, path, picture, short_name, tint, told, tone
 from relu_cert.report.html.view import View
 from relu_cert.report.optimal_set import TiedNeuron
-from relu_cert.report.text import decimal
 
 MOST_NEURONS = 40
 MOST_FEATURES = 16

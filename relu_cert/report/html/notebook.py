@@ -9,9 +9,9 @@ from html import unescape
 from xml.etree.ElementTree import Element
 
 from relu_cert.claims.claim import Result, Verdict
+from relu_cert.figures import at_most, count, one_number, short
 from relu_cert.report.check import CheckReport
 from relu_cert.report.html.page import e, fragment, style
-from relu_cert.report.text import at_most, count, one_number, short
 
 COLOURS = {Verdict.PROVED: "#1a9850", Verdict.REFUTED: "#d73027", Verdict.UNDECIDED: "#b8860b"}
 CLOSE = "margin:0 0 .4em"

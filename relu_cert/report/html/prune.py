@@ -12,6 +12,7 @@ import numpy as np
 from relu_cert.bags import EACH
 from relu_cert.checker import recheck_command
 from relu_cert.exact import rational
+from relu_cert.figures import count, short
 from relu_cert.network.approximate import PruningStep
 from relu_cert.report.html.functions import function_figure
 from relu_cert.report.html.page import (
@@ -31,7 +32,6 @@ from relu_cert.report.html.page import (
 from relu_cert.report.html.svg import Frame, labelled, padded, ticks
 from relu_cert.report.html.view import View, floats, view_of
 from relu_cert.report.prune import Pruning
-from relu_cert.report.text import count, short
 
 MOST_LISTED = 200
 PICTURES = 6

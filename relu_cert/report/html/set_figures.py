@@ -10,12 +10,12 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
+from relu_cert.figures import count
 from relu_cert.report.html.neurons import Strips
 from relu_cert.report.html.optimal_set import Shape
 from relu_cert.report.html.page import e
 from relu_cert.report.html.svg import WIDTH, Frame, Layer, Point, dot, labelled, path, picture, thinned, ticks, told
 from relu_cert.report.html.view import Floats
-from relu_cert.report.text import count
 
 ROW = 20.0
 MOST_NEURONS = 60

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from relu_cert.driver.refined import THOROUGH, Question, propose, refine_and_prove
 from relu_cert.errors import DataError
 from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem
@@ -15,7 +16,6 @@ from relu_cert.prove.facts import Facts, LambdaMax
 from relu_cert.prove.lambda_max import half, lambda_max
 from relu_cert.prove.logistic import logistic_facts
 from relu_cert.prove.prove import zero_facts
-from relu_cert.refine_and_prove import THOROUGH, Question, propose, refine_and_prove
 from relu_cert.solve import prepare, solve
 
 LARGEST = Fraction(10**300)

@@ -10,7 +10,7 @@ from typing import Annotated
 import pytest
 
 from relu_cert.certificate import dumps
-from relu_cert.written import (
+from relu_cert.serialize import (
     ARRAY,
     BLOCKS,
     OPTIONAL,

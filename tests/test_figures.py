@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relu_cert.exact import rational
-from relu_cert.report.text import (
+from relu_cert.figures import (
     at_least,
     at_most,
     decimal,
