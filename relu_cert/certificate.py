@@ -15,9 +15,9 @@ from relu_cert.bags import EACH
 from relu_cert.claims.claim import Result
 from relu_cert.data.dataset import Source
 from relu_cert.evidence import Cover, Leaders
+from relu_cert.evidence.outputs import Alone, Outputs
 from relu_cert.exact import norm_squared
 from relu_cert.files import replacing
-from relu_cert.outputs.evidence import Alone, Outputs
 from relu_cert.problem import loss as losses
 from relu_cert.problem.doubles import FloatBlocks, texts
 from relu_cert.problem.problem import Problem

@@ -10,11 +10,11 @@ from math import gcd, sqrt
 import numpy as np
 
 from relu_cert.evidence import Row
+from relu_cert.evidence.outputs import FINE, OFFSET, PLAIN, SHARES, TIE, WHOLE, Outputs, Tie, Tree
 from relu_cert.exact import scaled_rows
 from relu_cert.outputs.ascent import Floats
 from relu_cert.outputs.bound import least
 from relu_cert.outputs.engine import DONE, VIOLATED, Grown, Integers, grown
-from relu_cert.outputs.evidence import FINE, OFFSET, PLAIN, SHARES, TIE, WHOLE, Outputs, Tie, Tree
 from relu_cert.outputs.exact import Form, Pull, Vertices, crossing_lines, definite, leaf_form
 from relu_cert.outputs.unique import Around
 

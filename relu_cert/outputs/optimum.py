@@ -16,13 +16,13 @@ from relu_cert.bags import Each
 from relu_cert.cover.free_task import orthonormal
 from relu_cert.cover.lines import Lines, frame_of, lines_of, row_space
 from relu_cert.evidence import Row
+from relu_cert.evidence.outputs import Alone, Moves, Outputs, Residual, Tie
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows, sqrt_upper
 from relu_cert.free.terms import coefficients, combined, orthogonal
 from relu_cert.free.terms import outputs as free_columns
 from relu_cert.outputs.ascent import Floats, maxima, starts
 from relu_cert.outputs.build import Unproved, build, sign_cones
 from relu_cert.outputs.engine import grown
-from relu_cert.outputs.evidence import Alone, Moves, Outputs, Residual, Tie
 from relu_cert.outputs.exact import pull_of
 from relu_cert.outputs.sharpen import sharpen, ties_of
 from relu_cert.outputs.train import Net, Task, error, train, weighed

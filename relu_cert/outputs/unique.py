@@ -16,8 +16,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 
 from relu_cert.evidence import Row
+from relu_cert.evidence.outputs import Alone, Direction, Tie
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, primitive, sqrt_upper
-from relu_cert.outputs.evidence import Alone, Direction, Tie
 from relu_cert.outputs.exact import Form, Pull, definite
 from relu_cert.prove.definite import floats, stretch
 from relu_cert.rationals import column, first_independent, matrix_of, to_fraction, to_vector

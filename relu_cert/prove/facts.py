@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
 from relu_cert.evidence import Cover, Leaders
+from relu_cert.evidence.outputs import Alone, Outputs
 from relu_cert.exact import Matrix, Vector, dot
-from relu_cert.outputs.evidence import Alone, Outputs
 from relu_cert.problem.problem import Block, Gates, Problem
 from relu_cert.prove.algebraic.field import Field, Numbers
 from relu_cert.prove.algebraic.linear import Exact

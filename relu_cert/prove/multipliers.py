@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.evidence import Cover, Leaders
+from relu_cert.evidence.outputs import Outputs
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows
-from relu_cert.outputs.evidence import Outputs
 from relu_cert.patterns.pattern_set import Bits, PatternSet, bit_string
 from relu_cert.problem.blocks import correlation
 from relu_cert.problem.blocks import lengths_squared as block_lengths_squared

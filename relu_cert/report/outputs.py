@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 from relu_cert.data.dataset import Dataset
+from relu_cert.evidence.outputs import Outputs
 from relu_cert.exact import Vector
 from relu_cert.figures import count, decimal, entries
 from relu_cert.free.terms import free_constant, free_parts
-from relu_cert.outputs.evidence import Outputs
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.filters import matrices
 

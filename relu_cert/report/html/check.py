@@ -10,10 +10,10 @@ from relu_cert.claims import STATEMENTS, Result, Verdict
 from relu_cert.claims.optimal_set import staircase
 from relu_cert.data.dataset import Dataset
 from relu_cert.evidence import Cover, Leaders
+from relu_cert.evidence.outputs import Outputs
 from relu_cert.exact import rational, sqrt_lower, sqrt_upper
 from relu_cert.figures import at_least, at_most, count, decimal, downwards, entries, one_number, short
 from relu_cert.free.terms import free_parts, free_text
-from relu_cert.outputs.evidence import Outputs
 from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
