@@ -370,8 +370,8 @@ def _data(
         _bags(data)
     data.add_argument(
         "--numbers",
-        choices=("decimal", "binary64"),
-        help="read 0.1 as 1/10 (decimal, the default) or as the nearest double",
+        choices=("decimal", "decimal-comma", "binary64"),
+        help="read 0.1 as 1/10 (decimal, the default) or as the nearest double, or 0,1 as 1/10 (seen beside ; and tab)",
     )
     data.add_argument("--delimiter", metavar="CHAR", help="the field separator (default: a comma; 'tab' is understood)")
     data.add_argument(

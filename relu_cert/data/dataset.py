@@ -10,7 +10,7 @@ from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.serialize import OPTIONAL, UNWRITTEN
 
-Numbers = Literal["decimal", "binary64"]
+Numbers = Literal["decimal", "decimal-comma", "binary64"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,8 @@ class Source:
 
     `target` is the zero-based column of the file that became y. `header` says that the first record was names.
     `sha256` is the hash of the file's raw bytes (compressed bytes for a .gz file).
-    `slope`: s of the activation max(t, s t), empty for ReLU: then each row is there as z and as -z (relu_cert.bags).
+    `labels`: two texts, for which y has 0 and 1. `slope`: s of the activation max(t, s t), empty for ReLU: each row is
+    there as z and as -z then (relu_cert.bags).
     `conv`: the rule by which rows of the file were cut into windows (relu_cert.data.windows). `bags`: the column whose
     values name the bags that rows belong to. `pool`: whether outputs of the rows of a bag are averaged or added.
     Several outputs: `targets` are their columns, or the one of the classes, whose `labels` then have an output each;
@@ -74,7 +75,11 @@ class Dataset:
         """The class of each data point, if the outputs are classes."""
         C = self.targets
         points = (self.y[C * k : C * (k + 1)] for k in range(self.n))
-        return None if self.source.labels is None else [max(range(C), key=row.__getitem__) for row in points]
+        return (
+            None
+            if self.source.labels is None or not self.source.targets
+            else [max(range(C), key=row.__getitem__) for row in points]
+        )
 
     def require_one_output(self, what: str) -> None:
         """UsageError where there are several outputs, which `what` does not know."""

@@ -28,6 +28,12 @@ class NumberError(ValueError):
     """Why a text is not a number, as half a sentence that follows "found '...'"."""
 
 
+def with_point(text: str) -> str:
+    """The text with a decimal point, if it is a number with a decimal comma."""
+    point = text.replace(",", ".", 1)
+    return point if point != text and _DECIMAL.fullmatch(point) is not None else text
+
+
 def is_value(text: str) -> bool:
     """Whether the text stands for a value, good or bad, and so cannot be a column's name.
 
@@ -48,7 +54,7 @@ def parse_number(text: str, numbers: Numbers = "decimal") -> Fraction:
     if len(text) > MAX_LENGTH:
         raise NumberError(f"a number of {len(text)} characters; at most {MAX_LENGTH} are read")
     value = _ratio(shape) if shape.re is _RATIO else _decimal(shape)
-    return value if numbers == "decimal" else nearest_double(value)
+    return nearest_double(value) if numbers == "binary64" else value
 
 
 def nearest_double(value: Fraction) -> Fraction:

@@ -6,13 +6,14 @@ import os
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.bags import EACH, Each, with_slope
 from relu_cert.data.dataset import Dataset, Numbers, Source
-from relu_cert.data.numbers import NumberError, is_value, parse_number
+from relu_cert.data.numbers import NumberError, is_value, parse_number, with_point
 from relu_cert.data.raw import decode, digest, read_bytes
 from relu_cert.data.table import Table, delimiter_character, read_table
 from relu_cert.data.windows import Pooling, Windows, bags_of, numbered, read_pool, read_windows
@@ -89,10 +90,12 @@ def read_csv_bytes(
     slope: Fraction | None = None,
 ) -> Dataset:
     """The same for the bytes of a file; the name is for messages and for `Source.path`."""
-    if numbers not in ("decimal", "binary64"):
-        raise UsageError(f"numbers are read as decimal or as binary64, not as {shown(str(numbers))}.")
+    if numbers not in ("decimal", "decimal-comma", "binary64"):
+        raise UsageError(f"numbers are read as decimal, decimal-comma or binary64, not as {shown(str(numbers))}.")
     text = decode(raw, name)
     separator = delimiter_character(_guessed(text) if delimiter is None else delimiter)
+    if numbers == "decimal" and separator != "," and _has_commas(text, separator):
+        numbers = "decimal-comma"
     if conv is not None and bags is not None:
         raise UsageError("--conv makes bags of windows; --bags names bags of rows: give one of them.")
     if pool is not None and conv is None and bags is None:
@@ -101,15 +104,24 @@ def read_csv_bytes(
         raise UsageError("give --target A,B or --classes A, not both.")
     windows, pooling, file = None if conv is None else read_windows(conv), read_pool(pool), file_name(name)
     try:
-        table = read_table(text, separator, file, [x for x in map(_index, (bags, classes)) if x is not None])
+        comma = numbers == "decimal-comma"
+        apart = [x for x in map(_index, (bags, classes)) if x is not None]
+        table = read_table(text, separator, file, apart, comma=comma)
         columns = _columns(table, target, file) if classes is None else (_text_column(table, classes, file, "classes"),)
         label = None if bags is None else _bag_column(table, bags, columns, file)
         if classes is not None and _index(classes) is None and (bags is None or _index(bags) is not None):
             _require_header(table, (columns[0], label), classes, file)
-        Z, Y, texts = _split(table, columns, label, classes is not None, numbers, bias, file)
+        two = None
+        if classes is None and bags is None and len(columns) == 1:
+            two = _two_labels(read_table(text, separator, file, columns, comma=comma), columns[0], file)
+        if two is not None:
+            table = read_table(text, separator, file, columns, comma=comma)
+        Z, Y, texts = _split(table, columns, label, classes is not None or two is not None, numbers, bias, file)
         labels = None if classes is None else _labels([own[0] for own, _ in texts], table.place(columns[0]), file)
         if labels is not None:
             Y = tuple(tuple(Fraction(own[0] == one) for one in labels) for own, _ in texts)
+        if two is not None:
+            Y = tuple((Fraction(two.index(own[0])),) for own, _ in texts)
         names = tuple(_column_name(table, j) for j in range(table.width) if j not in (*columns, label))
         bag = None
         if label is not None:
@@ -141,7 +153,7 @@ def read_csv_bytes(
         pool="" if windows is None and label is None else pooling,
         slope=rational(slope) if slope else "",
         targets=columns if several else (),
-        labels=labels,
+        labels=labels if two is None else two,
         center=center,
     )
     outputs = labels or tuple(_column_name(table, j) for j in columns)
@@ -156,6 +168,30 @@ def require_slope(slope: Fraction) -> Fraction:
         return slope
     what = "is no activation, and the network linear" if slope == 1 else "bends the other way, min(t, s t)"
     raise UsageError(f"--slope takes a number below 1, as 1/100 for a leaky ReLU or -1 for |t|; {slope} {what}.")
+
+
+def _two_labels(table: Table, target: int, name: str) -> tuple[str, ...] | None:
+    """The two texts of the target's column, in order, where none of its fields is a number: the second one is 1. None
+    where the first is a number; DataError where there are more than two."""
+    first = next(table.rows, None)
+    if first is None or first.fields[target] == "" or is_value(first.fields[target]):
+        return None
+    found = sorted({record.fields[target] for record in chain([first], table.rows)})
+    if len(found) == 1 or any(map(is_value, found)) or "" in found:
+        return None  # a wrong entry, which is named with its row
+    if len(found) == 2:
+        return tuple(found)
+    texts = ", ".join(map(shown, found[:5])) + ", ..." * (len(found) > 5)
+    place = f"{name}, {table.place(target)}: {len(found)} different texts ({texts})"
+    column = (table.names or [""] * table.width)[target] or str(target)
+    raise DataError(f"{place}; a network with an output for each class is asked for with --classes {column}.")
+
+
+def _has_commas(text: str, separator: str) -> bool:
+    """Whether the first lines hold a number with a decimal comma and none with a point."""
+    fields = [field.strip() for line in text[:100_000].splitlines()[:50] for field in line.split(separator)]
+    points = any("." in field and is_value(field) for field in fields)
+    return not points and any(with_point(field) != field for field in fields)
 
 
 def _rows(
@@ -308,6 +344,9 @@ def _split(
         for j, field in enumerate(record.fields):
             if j in apart:
                 continue
+            if named and j == target:
+                y.append(named[field])
+                continue
             number = known.get(field)
             if number is None:
                 try:
@@ -336,10 +375,14 @@ def _column_name(table: Table, column: int) -> str:
 
 
 def _guessed(text: str) -> str | None:
-    """The delimiter of a file whose first line has no comma, but one of the others."""
-    first_line = text.partition("\n")[0]
-    found = [one for one in _OTHER_DELIMITERS if one in first_line]
-    return found[0] if len(found) == 1 and "," not in first_line else None
+    """The delimiter of a file whose first two lines have no comma, but in numbers with a decimal comma, and one of the
+    others."""
+    lines = [line for line in text[:100_000].splitlines()[:2] if line.strip()]
+    found = [one for one in _OTHER_DELIMITERS if lines and all(one in line for line in lines)]
+    if len(found) != 1:
+        return None
+    fields = [field.strip() for line in lines for field in line.split(found[0])]
+    return found[0] if all("," not in with_point(field) for field in fields) else None
 
 
 def _delimiter_advice(text: str, separator: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from relu_cert.data.numbers import is_value
+from relu_cert.data.numbers import is_value, with_point
 from relu_cert.errors import DataError, UsageError
 from relu_cert.messages import shown
 
@@ -50,14 +50,16 @@ def delimiter_character(delimiter: str | None) -> str:
     return character
 
 
-def read_table(text: str, delimiter: str, name: str, apart: Sequence[int] = ()) -> Table:
+def read_table(text: str, delimiter: str, name: str, apart: Sequence[int] = (), *, comma: bool = False) -> Table:
     """The table of a CSV text (quotes as in Python's csv, strictly). The name is for messages.
 
     The first record holds names iff one of its fields, not empty, does not stand for a value; columns `apart` have
-    texts in all records, and do not count. Blank lines at the end are ignored; elsewhere they are refused, as are
+    texts in all records, and do not count. With `comma` numbers have a decimal comma. Blank lines at the end are ignored; elsewhere they are refused, as are
     records of different widths and an empty file.
     """
     records = _checked(_records(text, delimiter, name), name)
+    if comma:
+        records = (Record(record.line, tuple(map(with_point, record.fields))) for record in records)
     head = next(records, None)
     if head is None:
         raise DataError(f"{name}: the file is empty; expected rows of numbers.")

@@ -184,6 +184,11 @@ class CheckReport(Report):
             over = f"only {count(len(patterned.patterns), 'activation pattern')}"
         else:
             model, over = _lasso(problem), count(len(problem.blocks), "group")
+        if self.source.labels and not self.source.targets:
+            zero, one = self.source.labels
+            lines.append(f"labels       {one} is 1, {zero} is 0")
+        if self.source.numbers == "decimal-comma":
+            lines.append("read         numbers with a decimal comma: 1,5 is 3/2")
         if self.source.delimiter not in ("", ","):
             lines.append(f"read         fields separated by {NAMED.get(self.source.delimiter, self.source.delimiter)}")
         lines.append(f"model        {model}, {over}")

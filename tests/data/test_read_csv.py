@@ -97,7 +97,7 @@ def test_delimiters_that_cannot_be(delimiter: str) -> None:
 
 def test_unknown_number_modes_are_refused() -> None:
     """Only the two documented ways to read numbers exist."""
-    with pytest.raises(UsageError, match="decimal or as binary64, not as 'float'"):
+    with pytest.raises(UsageError, match="decimal, decimal-comma or binary64, not as 'float'"):
         read("1,2\n", numbers="float")
 
 

@@ -22,6 +22,7 @@ from verify.text import Limits, Matrix, Node, Vector, describe, integer, no_real
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 QUOTIENT = re.compile(r"([+-]?)([0-9]+)/([0-9]+)")
 INDEX = re.compile(r"[0-9]+")  # digits of other scripts are letters of a name
+COMMA = re.compile(r"[+-]?(?:[0-9]+,[0-9]*|,[0-9]+)(?:[eE][+-]?[0-9]+)?")
 NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity|na)", re.IGNORECASE)
 MAX_EXPONENT = 5000
 Direct = tuple[Matrix, Vector, tuple[tuple[int, ...], ...], tuple[Matrix | None, ...]]
@@ -85,7 +86,12 @@ def read_numbers(rows: list[list[str]], input_: Input, start: int) -> tuple[Matr
         raise Rejected("data", f"a target column {input_.target} and a feature", f"{width} columns")
     Z, y = [], []
     for i, row in enumerate(rows, start):
-        values = [number(f, input_.numbers, f"data record {i} field {j + 1}") for j, f in enumerate(row)]
+        fields, target = [*row], row[input_.target]
+        if input_.labels is not None:
+            if target not in input_.labels:
+                raise Rejected(f"data record {i}", f"a label, {' or '.join(input_.labels)}", describe(target))
+            fields[input_.target] = str(input_.labels.index(target))
+        values = [number(f, input_.numbers, f"data record {i} field {j + 1}") for j, f in enumerate(fields)]
         y.append(values.pop(input_.target))
         Z.append((*values, Fraction(1)) if input_.bias else tuple(values))
     return tuple(Z), tuple(y)
@@ -103,7 +109,9 @@ def read_fields(raw: bytes, input_: Input, limits: Limits, fields: int) -> tuple
     rows = [[field.strip() for field in record] for record in records]
     while rows and rows[-1] in ([], [""]):
         rows.pop()
-    named = () if input_.labels is None else input_.targets  # texts there do not make a header
+    if input_.numbers == "decimal-comma":
+        rows = [[f.replace(",", ".") if COMMA.fullmatch(f) else f for f in row] for row in rows]
+    named = () if input_.labels is None else input_.targets or (input_.target,)  # texts there do not make a header
     if rows and input_.bags:
         named = (*named, bag_column(rows[0], input_.bags))
     first = [f for j, f in enumerate(rows[0]) if j not in named] if rows else []
@@ -162,7 +170,7 @@ def number(field: str, numbers: str, place: str) -> Fraction:
         if abs(integer(power)) > MAX_EXPONENT:
             raise Rejected(place, f"an exponent of at most {MAX_EXPONENT}", describe(field))
         value = Fraction(Decimal(field))  # exactly, of any length
-    return value if numbers == "decimal" else nearest_double(value, place)
+    return nearest_double(value, place) if numbers == "binary64" else value
 
 
 def nearest_double(x: Fraction, place: str) -> Fraction:

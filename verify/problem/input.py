@@ -21,6 +21,7 @@ class Input:
     """How the raw file was read. All but the first two are for CSV only.
 
     Several outputs: the columns of `targets`; or one column of classes, with their `labels`. `center`: less means.
+    One output with `labels`, two texts: y is the number of the label, 0 or 1.
     `pool` is empty where rows are data points; else the rows of a bag are the windows of one record, or the records
     with the same text in the column `bags`. `slope`: s of the activation max(t, s t).
     """
@@ -46,7 +47,7 @@ def read_input(node: Node, problem: Problem) -> Input:
     kind = "json" if problem.model == "cgl" else "csv"
     several = ("targets", "center") if problem.targets > 1 else ("target",)
     csv_keys = ("numbers", "bias", *several, "delimiter", "header") if kind == "csv" else ()
-    some = (*("labels",) * (problem.targets > 1), *("conv", "bags", "pool", "slope") * bool(problem.bags))
+    some = (*("labels",) * (kind == "csv"), *("conv", "bags", "pool", "slope") * bool(problem.bags))
     fields = node.record("sha256", "kind", *csv_keys, optional=some)
     digest = fields["sha256"].text()
     fields["sha256"].require(re.fullmatch(r"[0-9a-f]{64}", digest), "64 lower-case hexadecimal digits")
@@ -59,7 +60,7 @@ def read_input(node: Node, problem: Problem) -> Input:
     delimiter = fields["delimiter"].text()
     if len(delimiter) != 1 or delimiter in '\r\n\0"+-./' or delimiter.isalnum():
         raise fields["delimiter"].reject("one character that is no quote, no line end and no part of a number")
-    numbers = fields["numbers"].text("decimal", "binary64")
+    numbers = fields["numbers"].text("decimal", "decimal-comma", "binary64")
     header = fields["header"].flag()
     found = Input(digest, kind, numbers, bias, 0, delimiter, header)
     if problem.targets > 1:
@@ -69,6 +70,10 @@ def read_input(node: Node, problem: Problem) -> Input:
     else:
         target = fields["target"].index(MOST_COLUMNS if problem.bags else problem.d - bias + 1)
         found = replace(found, target=target)
+        if "labels" in fields:
+            labels = tuple(label.text() for label in fields["labels"].array(2))
+            fields["labels"].require(labels[0] != labels[1], "two labels")
+            found = replace(found, labels=labels)
     if not problem.bags:
         return found
     from verify.problem.windows import read_pool
