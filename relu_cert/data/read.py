@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -104,24 +105,20 @@ def read_csv_bytes(
         raise UsageError("give --target A,B or --classes A, not both.")
     windows, pooling, file = None if conv is None else read_windows(conv), read_pool(pool), file_name(name)
     try:
-        comma = numbers == "decimal-comma"
-        apart = [x for x in map(_index, (bags, classes)) if x is not None]
-        table = read_table(text, separator, file, apart, comma=comma)
+        again = partial(read_table, text, separator, file, comma=numbers == "decimal-comma")
+        table = again([x for x in map(_index, (bags, classes)) if x is not None])
         columns = _columns(table, target, file) if classes is None else (_text_column(table, classes, file, "classes"),)
         label = None if bags is None else _bag_column(table, bags, columns, file)
         if classes is not None and _index(classes) is None and (bags is None or _index(bags) is not None):
             _require_header(table, (columns[0], label), classes, file)
-        two = None
-        if classes is None and bags is None and len(columns) == 1:
-            two = _two_labels(read_table(text, separator, file, columns, comma=comma), columns[0], file)
-        if two is not None:
-            table = read_table(text, separator, file, columns, comma=comma)
+        alone = classes is None and bags is None and len(columns) == 1
+        two = _two_labels(again(columns), columns[0], file) if alone else None
+        table = table if two is None else again(columns)
         Z, Y, texts = _split(table, columns, label, classes is not None or two is not None, numbers, bias, file)
-        labels = None if classes is None else _labels([own[0] for own, _ in texts], table.place(columns[0]), file)
+        labels = two if classes is None else _labels([own[0] for own, _ in texts], table.place(columns[0]), file)
         if labels is not None:
-            Y = tuple(tuple(Fraction(own[0] == one) for one in labels) for own, _ in texts)
-        if two is not None:
-            Y = tuple((Fraction(two.index(own[0])),) for own, _ in texts)
+            own_outputs = labels[1:] if classes is None else labels
+            Y = tuple(tuple(Fraction(own[0] == one) for one in own_outputs) for own, _ in texts)
         names = tuple(_column_name(table, j) for j in range(table.width) if j not in (*columns, label))
         bag = None
         if label is not None:
@@ -133,7 +130,7 @@ def read_csv_bytes(
             raise DataError(f"{file}: all rows that a neuron sees are zero; nothing can be learnt from them.")
     except DataError as error:
         raise DataError(f"{error}{_delimiter_advice(text, separator)}") from None
-    several = labels is not None or len(columns) > 1
+    several = classes is not None or len(columns) > 1
     if center and not several:
         raise UsageError("--center is for several outputs, --classes or --target A,B.")
     means: Vector = tuple(sum(column) / len(Y) * center for column in zip(*Y, strict=True)) if several else ()
@@ -153,7 +150,7 @@ def read_csv_bytes(
         pool="" if windows is None and label is None else pooling,
         slope=rational(slope) if slope else "",
         targets=columns if several else (),
-        labels=labels if two is None else two,
+        labels=labels,
         center=center,
     )
     outputs = labels or tuple(_column_name(table, j) for j in columns)
@@ -343,9 +340,6 @@ def _split(
         row, y = [], [Fraction(0)] * len(place)
         for j, field in enumerate(record.fields):
             if j in apart:
-                continue
-            if named and j == target:
-                y.append(named[field])
                 continue
             number = known.get(field)
             if number is None:

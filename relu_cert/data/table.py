@@ -54,8 +54,8 @@ def read_table(text: str, delimiter: str, name: str, apart: Sequence[int] = (), 
     """The table of a CSV text (quotes as in Python's csv, strictly). The name is for messages.
 
     The first record holds names iff one of its fields, not empty, does not stand for a value; columns `apart` have
-    texts in all records, and do not count. With `comma` numbers have a decimal comma. Blank lines at the end are ignored; elsewhere they are refused, as are
-    records of different widths and an empty file.
+    texts in all records, and do not count. With `comma` numbers have a decimal comma. Blank lines at the end are
+    ignored; elsewhere they are refused, as are records of different widths and an empty file.
     """
     records = _checked(_records(text, delimiter, name), name)
     if comma:
