@@ -29,6 +29,7 @@ VERSION = 2
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
 ELASTIC = "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"
 LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
+SOFTMAX = "sum (log sum_c exp(f_kc) - Y_k.f_k) + lambda*sum|w_j||v_j|"
 OUTPUTS = "1/2|sum (Zw_j)_+ v_j' - Y|^2 + lambda*sum|w_j||v_j|"
 POINT_BITS = 128
 _SETS: dict[type, str] = {ExactSet: "exact_set", AlgebraicSet: "algebraic_set"}
@@ -68,7 +69,8 @@ def _input(source: Source) -> dict[str, Any]:
 
 def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
     objective = LOGISTIC if problem.loss is losses.LOGISTIC else ELASTIC if problem.delta else OBJECTIVE
-    objective = OUTPUTS if problem.targets > 1 else objective
+    if problem.targets > 1:
+        objective = SOFTMAX if problem.loss is losses.SOFTMAX else OUTPUTS
     head: dict[str, Any] = {"model": problem.kind, "objective": objective, "lambda": number(lam)}
     if problem.delta:
         head["delta"] = number(problem.delta)

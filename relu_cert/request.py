@@ -154,7 +154,7 @@ def variant(
 ) -> Variant:
     """Which problem it is; only the rows Z of a network have patterns."""
     if loss not in LOSSES:
-        raise UsageError(f"{say('loss')} is 'squares' or 'logistic', not {loss!r}.")
+        raise UsageError(f"{say('loss')} is 'squares', 'logistic' or 'softmax', not {loss!r}.")
     some = None if Z is None else some_patterns(Z, patterns, seed, gates, say, delimiter)
     delta = Fraction(0) if l2 is None else positive(l2, say("l2"))
     return Variant(some, delta, LOSSES[loss], read_free(free))

@@ -31,7 +31,7 @@ from relu_cert.pipeline import (
     verdicts,
 )
 from relu_cert.problem import Problem, over_patterns, written_out
-from relu_cert.problem.loss import LOGISTIC, SQUARES, Loss
+from relu_cert.problem.loss import LOGISTIC, SOFTMAX, SQUARES, Loss
 from relu_cert.report.check import CheckReport
 from relu_cert.report.filters import results_of
 
@@ -75,7 +75,12 @@ def network_variant(
             data.require_single_rows(option)
             data.require_one_output(option)
     if data.targets > 1 and variant.loss is LOGISTIC:
-        raise UsageError("--loss logistic is for networks with one output.")
+        raise UsageError("--loss logistic is for networks with one output; classes have --loss softmax.")
+    if variant.loss is SOFTMAX:
+        if data.targets == 1 or any(sorted(row) != [0] * (len(row) - 1) + [1] for row in data.Y):
+            raise UsageError("--loss softmax is for classes (--classes COLUMN), without --center.")
+        if variant.free or variant.rho:
+            raise UsageError("--loss softmax is for networks without --free or a decayed bias; --bias is a feature.")
     if variant.rho:
         if model != "relu" or gates is not None or variant.delta or variant.free or variant.loss is not SQUARES:
             raise UsageError(
@@ -125,6 +130,10 @@ def varied(problem: Problem, variant: Variant) -> Problem:
         return replace(problem, delta=variant.delta)
     if variant.loss is SQUARES:
         return problem
+    if variant.loss is SOFTMAX and problem.targets == 1:
+        raise UsageError("--loss softmax is for networks with several classes.")
+    if variant.loss is SOFTMAX:
+        return replace(problem, loss=SOFTMAX)
     if problem.kind != "cgl" and zero_or_one(problem.y):
         return replace(problem, loss=LOGISTIC, y=tuple(2 * label - 1 for label in problem.y))
     if any(abs(label) != 1 for label in problem.y):

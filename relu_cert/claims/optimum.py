@@ -6,7 +6,7 @@ from relu_cert.bags import EACH
 from relu_cert.claims.claim import VARIANTS, Answer, claim, proved, undecided
 from relu_cert.exact import sqrt_upper
 from relu_cert.figures import about, at_most, count, percent_at_most
-from relu_cert.problem.loss import LOGISTIC
+from relu_cert.problem.loss import LOGISTIC, SOFTMAX
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
 
@@ -77,6 +77,9 @@ def fit(facts: Facts) -> Answer:
     Logistic: |p(yhat) - p(Xw)| <= sqrt((upper - lower) / 2) for the probabilities (Pinsker).
     """
     radius = sqrt_upper(facts.fit.radius_squared)
+    if facts.problem.loss is SOFTMAX and not facts.problem.free:
+        detail = f"one fit for all optimal networks; its probabilities are within {at_most(radius)} of those found."
+        return proved("strict convexity", detail)
     if facts.problem.loss is LOGISTIC:
         if facts.problem.free and not all(facts.dual.theta):
             return undecided(

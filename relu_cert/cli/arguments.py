@@ -411,9 +411,10 @@ def _variants(command: argparse.ArgumentParser) -> None:
     group.add_argument("--l2", metavar="DELTA", help="add DELTA/2 times the sum of |w_b|^2, a rational > 0")
     group.add_argument(
         "--loss",
-        choices=("squares", "logistic"),
+        choices=("squares", "logistic", "softmax"),
         default="squares",
-        help="half the sum of squares (default), or sum log(1 + exp(-y f)) for labels -1 (or 0) and 1",
+        help="half the sum of squares (default), sum log(1 + exp(-y f)) for labels -1 (or 0) and 1, or the softmax "
+        "cross-entropy for --classes",
     )
 
 

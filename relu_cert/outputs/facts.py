@@ -73,6 +73,8 @@ def reached(given: Setting) -> Fraction:
     row = tuple(Fraction(round(float(x) / float(np.abs(u).max()) * DIGITS)) for x in u)
     F = [Fraction(0)] * len(given.Y[0])
     Theta = left_by(given.free, best_coefficients(given.free, given.Y), given.Y)
+    if given.softmax:
+        Theta = tuple(tuple(x - Fraction(1, len(row)) for x in row) for row in given.Y)
     for z, y in zip(given.Z, spread(given.bags, Theta), strict=True):
         h = sum((a * b for a, b in zip(z, row, strict=True)), Fraction(0))
         if h > 0:

@@ -17,7 +17,7 @@ from relu_cert.cover.free_task import orthonormal
 from relu_cert.cover.lines import Lines, frame_of, lines_of, row_space
 from relu_cert.evidence import Row
 from relu_cert.evidence.outputs import Alone, Moves, Outputs, Residual, Tie
-from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows, sqrt_upper
+from relu_cert.exact import Matrix, Vector, norm_squared, scaled_rows, sqrt_upper
 from relu_cert.free.terms import coefficients, combined, orthogonal
 from relu_cert.free.terms import outputs as free_columns
 from relu_cert.outputs.ascent import Floats, maxima, starts
@@ -25,14 +25,17 @@ from relu_cert.outputs.build import Unproved, build, sign_cones
 from relu_cert.outputs.engine import grown
 from relu_cert.outputs.exact import pull_of
 from relu_cert.outputs.sharpen import sharpen, ties_of
+from relu_cert.outputs.softmax import Chances, centred_logs, chances_of
+from relu_cert.outputs.softmax import dual_point as probable
 from relu_cert.outputs.train import Net, Task, error, train, weighed
 from relu_cert.outputs.unique import Around, Open, alone, around, with_classes
+from relu_cert.problem.loss import SOFTMAX
 from relu_cert.problem.problem import Problem
 
 TAU_BITS, THETA_BITS = 160, 280  # of a sharp dual point: Theta = (1 - 2^-TAU_BITS) R, R to THETA_BITS
 MARGINS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 WIDE = (1e-3, 1e-2, 1e-1)  # where training does not come to an end
-COARSE_BITS = 60
+COARSE_BITS, SMALLER_BITS = 60, 60
 NORM_BITS = 400
 ORACLE_NODES = 200_000
 Neuron = tuple[Vector, Vector]
@@ -62,6 +65,11 @@ class Setting:
         return self.problem.Y
 
     @property
+    def softmax(self) -> bool:
+        """Whether Y are classes, and the loss is the softmax cross-entropy."""
+        return self.problem.loss is SOFTMAX
+
+    @property
     def bags(self) -> Each:
         """P: outputs are P (ZW')_+ V, and T = P'Theta are the weights of the rows."""
         return self.problem.relu.bags
@@ -69,6 +77,10 @@ class Setting:
     def task(self, lam: Fraction) -> Task:
         """The problem in floats, with as many outputs as Y has rank."""
         Z = np.array([[float(x) for x in z] for z in self.Z]) @ self.frame.T / self.scale
+        if self.softmax:
+            Y = np.array([[float(x) for x in y] for y in self.Y])
+            at_zero = (Y - Y.mean(axis=1, keepdims=True)) @ self.columns
+            return Chances(np.ascontiguousarray(Z), at_zero, float(lam) / self.scale, self.bags, None, self.columns, Y)
         Q = basis_of(self.free)
         Y = projected(Q, np.array([[float(x) for x in y] for y in self.Y])) @ self.columns
         return Task(np.ascontiguousarray(Z), np.ascontiguousarray(Y), float(lam) / self.scale, self.bags, Q)
@@ -104,7 +116,7 @@ class Found:
     """A network and a dual point, with the evidence for it."""
 
     primal: Primal
-    source: Residual
+    source: Residual | None  # None: Theta is written as it is
     Theta: Matrix
     evidence: Outputs
     lower: Fraction
@@ -121,6 +133,9 @@ def setting(problem: Problem) -> Setting:
     rows = np.array([[float(x) for x in z] for z in Z]) @ frame.T
     targets = projected(basis_of(free), np.array([[float(x) for x in y] for y in problem.Y]))
     _, s, axes = np.linalg.svd(targets, full_matrices=False)
+    if problem.loss is SOFTMAX:  # outputs orthogonal to ones
+        axes = np.linalg.svd(np.ones((1, targets.shape[1])))[2][1:]
+        s = np.ones(len(axes))
     rank = max(int((s > 1e-10 * max(float(s[0]), 1e-300)).sum()), 1)
     scale = float(np.linalg.norm(rows, axis=1).mean()) if basis else 1.0
     return Setting(problem, lines, free, basis, frame, scale, np.ascontiguousarray(axes[:rank].T))
@@ -156,7 +171,7 @@ def top_direction(given: Setting) -> Floats | None:
     task = given.task(Fraction(0))
     if not given.basis or not task.Y.any():
         return None
-    T = task.spread(task.Y)
+    T = task.spread(task.Y)  # softmax: Y - 1/C
     found, values = maxima(task.Z, T, starts(task.Z, T, np.random.default_rng(0), 300), 0.0)
     return found[0] @ given.frame if values[0] > 0 else None
 
@@ -225,25 +240,48 @@ class Prover:
 
     def found(self, primal: Primal, R: Matrix, tau: Fraction, bits: int, ties: tuple[Tie, ...]) -> Found:
         """The proof of one dual point."""
-        source = Residual(tau, bits, rounded_residual(R, bits, self.given.free)[1])
-        Theta = dual_point(R, source)
-        pull = pull_of(self.given.lines, Theta, self.lam**2)
-        penalty = sum(map(norm, primal.neurons), Fraction(0))
-        upper = sum((norm_squared(row) for row in R), Fraction(0)) / 2 + self.lam * penalty
-        lower = sum((dot(y, t) - norm_squared(t) / 2 for y, t in zip(self.given.Y, Theta, strict=True)), Fraction(0))
-        given, gap = self.given, upper - lower
-        ball = around(pull, self.lam, Theta, gap, given.basis, given.free, given.Z)
+        given = self.given
+        source = None if given.softmax else Residual(tau, bits, rounded_residual(R, bits, given.free)[1])
+        Theta = self.chosen(R, tau, bits) if source is None else dual_point(R, source)
+        pull = pull_of(given.lines, Theta, self.lam**2)
+        upper, lower = self.bounds(primal, Theta)
+        squared = given.problem.loss.radius_squared(upper - lower)
+        ball = around(pull, self.lam, Theta, squared, given.basis, given.free, given.Z)
         known = near_enough(ball, given, primal.neurons, ties)
         evidence = build(pull, given.basis, ties, self.over, None if known else ball)
         if not known:
             try:
-                return Found(primal, source, Theta, evidence, lower, upper, alone(ball, given.Y))
+                return Found(primal, source, Theta, evidence, lower, upper, alone(ball, *self.fitted(Theta, ball.R)))
             except Open as why:
                 known = str(why)
         return Found(primal, source, Theta, evidence, lower, upper, known)
 
+    def bounds(self, primal: Primal, Theta: Matrix) -> tuple[Fraction, Fraction]:
+        """At least the objective of a network, and at most the value of a dual point."""
+        loss, y = self.given.problem.loss, self.given.problem.y
+        penalty = self.lam * sum(map(norm, primal.neurons), Fraction(0))
+        fit, theta = (tuple(x for row in A for x in row) for A in (primal.fit(self.given), Theta))
+        return loss.upper(y, fit, penalty, Fraction(1)), loss.lower(y, theta, Fraction(1))
+
+    def chosen(self, R: Matrix, tau: Fraction, bits: int) -> Matrix:
+        """About tau (Y - P) for the softmax, R = Y - P."""
+        return probable(self.given.Y, minus(self.given.Y, R), tau, bits + SMALLER_BITS)
+
+    def fitted(self, Theta: Matrix, R: Fraction) -> tuple[Matrix, Fraction]:
+        """About the optimal fit, and how far it is at most: Y - Theta; softmax: the centred logarithms of that."""
+        P = minus(self.given.Y, Theta)
+        if not self.given.softmax:
+            return P, R
+        if (least := min(x for row in P for x in row)) <= R:
+            raise Open("a chance is so small that the bounds do not tell it from zero")
+        fit, off = centred_logs(P)
+        return fit, off + R / (least - R)
+
     def completed(self, neurons: tuple[Neuron, ...]) -> tuple[Primal, Matrix]:
         """The neurons with the best coefficients of the free columns, and the residual."""
+        if self.given.softmax:
+            P = chances_of(Primal(neurons).fit(self.given), THETA_BITS)
+            return Primal(neurons), minus(self.given.Y, P)
         one, R = 1 << THETA_BITS, Primal(neurons).residual(self.given)
         best = best_coefficients(self.given.free, R)
         free = tuple(tuple(Fraction(round(x * one), one) for x in row) for row in best)
@@ -297,12 +335,17 @@ class Prover:
 
 def near_enough(ball: Around, given: Setting, neurons: Sequence[Neuron], ties: Sequence[Tie]) -> str:
     """Make the classes of the ball; or why uniqueness is left open."""
-    if given.problem.free not in ((), ("output-bias",)) or given.problem.roots:
+    if given.problem.free not in ((), ("output-bias",)) or given.problem.roots or (given.softmax and given.free):
         return "with such free columns other networks may have the same outputs"
     if ball.rho >= ball.lam / 1000:
         return "the bounds are too far apart to tell neurons from each other"
     with_classes(ball, neurons, ties)
     return ""
+
+
+def minus(A: Matrix, B: Matrix) -> Matrix:
+    """A - B"""
+    return tuple(tuple(a - b for a, b in zip(*rows, strict=True)) for rows in zip(A, B, strict=True))
 
 
 def opposite(tie: Tie) -> Tie:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpz_mat
@@ -21,13 +21,14 @@ from relu_cert.evidence import Row
 from relu_cert.evidence.outputs import Tie
 from relu_cert.exact import Matrix, Vector, scaled_rows
 from relu_cert.outputs.train import Net
+from relu_cert.problem.loss import SOFTMAX
 from relu_cert.problem.problem import Problem
 from relu_cert.rationals import first_independent
 
 BITS = 560  # of the working precision
 DIGITS = 320  # bits after the point that are kept
 NEAR = 1e-9  # rows at which a neuron is zero, in floats
-STEPS = 14
+STEPS, REFINEMENTS = 14, 40
 LEAST_BITS = 40  # that the last step must have settled
 
 
@@ -93,6 +94,8 @@ def sharpen(
     before = ctx.prec
     ctx.prec = BITS
     try:
+        if problem.loss is SOFTMAX:
+            return _refined(problem, lam, columns_on(problem, lines, faces), net)
         return _newton(products_of(problem, lam, lines, free, faces), net)
     except ZeroDivisionError:
         return None
@@ -130,8 +133,8 @@ class Products:
         return arb_mat([[self.b[a, c] for c in range(self.b.ncols())] for a in range(*self.ends[i : i + 2])])
 
 
-def products_of(problem: Problem, lam: Fraction, lines: Lines, free: Sequence[Vector], faces: Faces) -> Products:
-    """The products of the data on these faces."""
+def columns_on(problem: Problem, lines: Lines, faces: Faces) -> tuple[list[fmpz_mat], fmpz_mat, Fraction]:
+    """The spans N_i of the faces, and the integers J / unit, J = P D_i Z N_i side by side."""
     N, q = scaled_rows(problem.relu.Z)
     rows, bags = fmpz_mat(N), problem.relu.bags
     spans = [face.transpose() for face in faces.bases]
@@ -145,9 +148,14 @@ def products_of(problem: Problem, lam: Fraction, lines: Lines, free: Sequence[Ve
         product = (rows * span).tolist()
         parts.append(fmpz_mat([row if keep else [0] * span.ncols() for row, keep in zip(product, active, strict=True)]))
     seen = [[int(x) for row in group for x in row] for group in zip(*(part.tolist() for part in parts), strict=True)]
-    J = fmpz_mat(bags.sums(np.array(seen, dtype=object)).tolist())
+    return spans, fmpz_mat(bags.sums(np.array(seen, dtype=object)).tolist()), Fraction(1, q * bags.unit)
+
+
+def products_of(problem: Problem, lam: Fraction, lines: Lines, free: Sequence[Vector], faces: Faces) -> Products:
+    """The products of the data on these faces."""
+    spans, J, step = columns_on(problem, lines, faces)
     T, p = scaled_rows(problem.Y)
-    unit, targets = number(Fraction(1, q * bags.unit)), fmpz_mat(T)
+    unit, targets = number(step), fmpz_mat(T)
     K = arb_mat(J.transpose() * J) * unit * unit
     b = arb_mat(J.transpose() * targets) * unit * number(Fraction(1, p))
     if independent := first_independent(free):  # (I - B (B'B)^-1 B') in the place of I
@@ -160,10 +168,7 @@ def products_of(problem: Problem, lam: Fraction, lines: Lines, free: Sequence[Ve
 
 def _newton(given: Products, net: Net) -> Sharp | None:
     """Newton steps from the given network."""
-    x = []
-    for span, w in zip(given.spans, net.W, strict=True):
-        A = np.array([[float(int(e)) for e in row] for row in span.tolist()])
-        x.append(real(np.linalg.lstsq(A, w, rcond=None)[0][:, None].tolist()))
+    x = coordinates(given.spans, net)
     V = [real([[c] for c in v]) for v in net.V]
     C, last = len(net.V[0]), 0
     for _ in range(STEPS):
@@ -185,6 +190,73 @@ def _newton(given: Products, net: Net) -> Sharp | None:
         return None
     neurons = tuple((_rounded(arb_mat(span) * a), _rounded(v)) for span, a, v in zip(given.spans, x, V, strict=True))
     return Sharp(neurons, last)
+
+
+def _refined(
+    problem: Problem, lam: Fraction, columns: tuple[list[fmpz_mat], fmpz_mat, Fraction], net: Net
+) -> Sharp | None:
+    """The same for softmax: gradients of many digits, and their derivative in floats."""
+    from relu_cert.outputs.softmax import Chances
+
+    spans, J, unit = columns
+    x, V, l = coordinates(spans, net), [real([[c] for c in v]) for v in net.V], number(lam)
+    ends = [0, *accumulate(span.ncols() for span in spans)]
+    tall, C = arb_mat(J) * number(unit), len(net.V[0])
+    parts = [arb_mat([row[a:b] for row in tall.tolist()]) for a, b in pairwise(ends)]
+    metric = [arb_mat(span.transpose() * span) for span in spans]
+    Y = np.array([[float(y) for y in row] for row in problem.Y])
+    task = Chances(np.zeros((0, 0)), Y, float(lam), columns=np.eye(C), labels=Y)
+    moved = [np.array([[float(y) for y in row] for row in part.tolist()]) for part in parts]
+    xs = [np.array([float(y) for y in o.entries()]) for o in x]
+    H = task.equations(moved, xs, net.V)[1]
+    at = 0
+    for M in metric:
+        k = M.nrows()
+        H[at : at + k, at : at + k] += float(lam) * np.array([[float(y) for y in row] for row in M.tolist()])
+        H[range(at + k, at + k + C), range(at + k, at + k + C)] += float(lam)
+        at += k + C
+    scale = 1 / np.sqrt(np.abs(np.diag(H)))
+    inverse = real((scale[:, None] * np.linalg.pinv(H * np.outer(scale, scale), rcond=1e-14) * scale).tolist())
+    labels, last = arb_mat([[number(y) for y in row] for row in problem.Y]), 0
+    for _ in range(REFINEMENTS):
+        S = [part * o for part, o in zip(parts, x, strict=True)]
+        f = sum((s * v.transpose() for s, v in zip(S, V, strict=True)), arb_mat(len(Y), C))
+        P = []
+        for row in f.tolist():
+            powers = [y.mid().exp() for y in row]
+            total = sum(powers, arb(0))
+            P.append([y / total for y in powers])
+        E = middle(arb_mat(P) - labels)
+        g: list[arb] = []
+        for part, s, o, v, M in zip(parts, S, x, V, metric, strict=True):
+            g += (part.transpose() * (E * v) + l * M * o).entries()
+            g += (E.transpose() * s + l * v).entries()
+        moves = middle(inverse * middle(arb_mat([[y] for y in g]))).entries()
+        at = 0
+        for i, span in enumerate(spans):
+            k = span.ncols()
+            x[i] = middle(x[i] - arb_mat([[y] for y in moves[at : at + k]]))
+            V[i] = middle(V[i] - arb_mat([[y] for y in moves[at + k : at + k + C]]))
+            at += k + C
+        size = max(abs(float(y.mid())) for v in V for y in v.entries())
+        largest = max(abs(y.mid()) for y in moves)
+        if not float(largest) < 0.5 * size:
+            return None
+        last = BITS if largest == 0 else int(-float((largest / size).log().mid()) / np.log(2))
+        if last > DIGITS:
+            break
+    if last < LEAST_BITS:
+        return None
+    return Sharp(tuple((_rounded(arb_mat(s) * a), _rounded(v)) for s, a, v in zip(spans, x, V, strict=True)), last)
+
+
+def coordinates(spans: Sequence[fmpz_mat], net: Net) -> list[arb_mat]:
+    """The neurons in the coordinates of their faces."""
+    x = []
+    for span, w in zip(spans, net.W, strict=True):
+        A = np.array([[float(int(e)) for e in row] for row in span.tolist()])
+        x.append(real(np.linalg.lstsq(A, w, rcond=None)[0][:, None].tolist()))
+    return x
 
 
 def _equations(given: Products, x: list[arb_mat], V: list[arb_mat]) -> tuple[list[arb], list[list[arb]]]:

@@ -60,6 +60,18 @@ class Task:
         found: Floats = self.Y - self.outputs(net.W) @ net.V
         return found
 
+    def weighed(self, U: Floats, S: Floats, X: Floats) -> Net:
+        """The best weights of fixed directions with the outputs S."""
+        return balanced(U, lasso(S.T @ S, S.T @ self.Y, self.lam, X))
+
+    def newton(self, net: Net, mu: float, steps: int) -> Net:
+        """Steps for all neurons, smoothed."""
+        return newton(self, net, mu, steps)
+
+    def polished(self, net: Net, width: float) -> Net | None:
+        """Newton with kinks held; None where that leaves a neuron nothing."""
+        return polished(self, net, width)
+
 
 @dataclass(frozen=True)
 class Net:
@@ -203,7 +215,7 @@ def weighed(task: Task, net: Net, more: Floats) -> Net:
     S = task.outputs(U)
     seen = (S * S).sum(axis=0) > 1e-14
     S, U, X = S[:, seen], U[seen], X[seen]
-    return balanced(U, lasso(S.T @ S, S.T @ task.Y, task.lam, X)) if seen.any() else net
+    return task.weighed(U, S, X) if seen.any() else net
 
 
 def newton(task: Task, net: Net, mu: float, steps: int, tol: float = 1e-15) -> Net:
@@ -273,10 +285,10 @@ def tight_rows(Z: Floats, net: Net, width: float) -> list[NDArray[np.bool_]]:
     return [np.abs(heights[:, j]) < width for j in range(heights.shape[1])]
 
 
-def polished(task: Task, net: Net, width: float, steps: int = 50) -> Net | None:
-    """Newton with the rows at which a neuron is nearly zero held there; None where that leaves a neuron nothing."""
-    Z, Y, lam = task.Z, task.Y, task.lam
-    C = Y.shape[1]
+def held(task: Task, net: Net, width: float) -> tuple[list[Floats], list[Floats]] | None:
+    """For each neuron a basis of the vectors that are zero at the rows at which it nearly is, and the outputs of these;
+    None where that leaves a neuron nothing."""
+    Z = task.Z
     lengths = np.linalg.norm(Z, axis=1) + 1e-300
     bases, moved = [], []
     for w, tight in zip(net.W, tight_rows(Z, net, width), strict=True):
@@ -288,6 +300,16 @@ def polished(task: Task, net: Net, width: float, steps: int = 50) -> Net | None:
             return None
         bases.append(basis)
         moved.append(task.pooled((Z @ basis) * ((Z @ w > 0) & ~tight)[:, None]))
+    return bases, moved
+
+
+def polished(task: Task, net: Net, width: float, steps: int = 50) -> Net | None:
+    """Newton with the rows at which a neuron is nearly zero held there; None where that leaves a neuron nothing."""
+    found = held(task, net, width)
+    if found is None:
+        return None
+    bases, moved = found
+    Y, lam, C = task.Y, task.lam, task.Y.shape[1]
     x, V = [b.T @ w for b, w in zip(bases, net.W, strict=True)], net.V.copy()
     m = len(x)
     ends = np.cumsum([0, *(len(o) + C for o in x)])
@@ -336,9 +358,9 @@ def finished(task: Task, net: Net, others: Floats) -> Net:
     """The network with its kinks held, where that makes it better."""
     best, least = net, error(task, net, others)
     for width in (1e-4, 1e-5, 1e-6, 1e-7, 0.0):
-        found = polished(task, net, width)
+        found = task.polished(net, width)
         while found is not None and len((fewer := merged(found, near=1e-7)).W) < len(found.W):
-            found = polished(task, fewer, max(width, 1e-9))  # two were one, or one was nothing
+            found = task.polished(fewer, max(width, 1e-9))  # two were one, or one was nothing
         if found is not None and (far := error(task, found, others)) < max(least, SAME):
             best, least = found, far
     return best
@@ -393,7 +415,7 @@ def moved(task: Task, net: Net, far: float, scale: float, others: Floats) -> Net
         return net
     mu = min(1e-2, far / 30) * scale * float(np.sqrt(net.weights.max()))
     for k in range(3 if far > 0.1 else 5):
-        net = merged(newton(task, net, max(mu / 10**k, 1e-12), 25 if k < 2 else 40), REMNANT)
+        net = merged(task.newton(net, max(mu / 10**k, 1e-12), 25 if k < 2 else 40), REMNANT)
         if far < NEARLY or k > 1:
             held = finished(task, net, others)
             if error(task, held) < SETTLED:

@@ -91,13 +91,19 @@ def whole_form(A: fmpz_mat) -> Form:
 
 
 def around(
-    pull: Pull, lam: Fraction, Theta: Matrix, gap: Fraction, basis: tuple[Row, ...], free: tuple[Vector, ...], Z: Matrix
+    pull: Pull,
+    lam: Fraction,
+    Theta: Matrix,
+    squared: Fraction,
+    basis: tuple[Row, ...],
+    free: tuple[Vector, ...],
+    Z: Matrix,
 ) -> Around:
-    """The ball for upper - lower = gap."""
+    """The ball of squared radius `squared`."""
     zeta = pull.lines.bags.size_squared([norm_squared(z) for z in Z])
     size = sum(map(norm_squared, Theta), Fraction(0))
-    rho, Lambda = sqrt_upper(2 * gap * zeta), sqrt_upper(zeta * size)
-    return Around(pull, lam, Theta, sqrt_upper(2 * gap), sqrt_upper(zeta), rho, Lambda, basis, free)
+    rho, Lambda = sqrt_upper(squared * zeta), sqrt_upper(zeta * size)
+    return Around(pull, lam, Theta, sqrt_upper(squared), sqrt_upper(zeta), rho, Lambda, basis, free)
 
 
 def with_classes(ball: Around, neurons: Sequence[tuple[Vector, Vector]], ties: Sequence[Tie]) -> None:
@@ -164,8 +170,8 @@ def second(ball: Around, u: Row) -> tuple[Fraction, bool]:
     return Fraction(float(np.linalg.eigvalsh(about)[-1])), sure
 
 
-def alone(ball: Around, Y: Matrix) -> Alone:
-    """The classes and their weights. Open where something is missing."""
+def alone(ball: Around, fitted: Matrix, far: Fraction) -> Alone:
+    """The classes and their weights; the optimal fit is at most so far from `fitted`. Open: something is missing."""
     if ball.left:
         raise Open(f"{ball.left} leaves of the proof are neither without optimal neurons nor near one of those found")
     parts = [direction(ball, one) for one in ball.classes]
@@ -173,8 +179,7 @@ def alone(ball: Around, Y: Matrix) -> Alone:
     A = [outer(across(lift, one.outputs), one.v) for one in parts]
     n, C, K = len(ball.Theta), len(ball.Theta[0]), len(parts)
     kappa = sqrt_upper(sum((one.moved**2 for one in parts), Fraction(0)))
-    rest = [[y - t for y, t in zip(*rows, strict=True)] for rows in zip(Y, ball.Theta, strict=True)]
-    fit = [to_vector(across(lift, column(x))) for x in zip(*rest, strict=True)]
+    fit = [to_vector(across(lift, column(x))) for x in zip(*fitted, strict=True)]
     goal = column([fit[c][k] for k in range(n) for c in range(C)])
     if not K:
         return Alone((), (), Fraction(0))
@@ -185,7 +190,7 @@ def alone(ball: Around, Y: Matrix) -> Alone:
     exact = (Q.transpose() * Q).solve(Q.transpose() * goal).entries()
     masses = tuple(Fraction(int((x * fmpq(2) ** MASS_BITS).floor()), 1 << MASS_BITS) for x in exact)
     missed = sqrt_upper(sum((to_fraction(x) ** 2 for x in (Q * column(masses) - goal).entries()), Fraction(0)))
-    error = (missed + ball.R + kappa * sqrt_upper(norm_squared(masses))) / (sigma - kappa)
+    error = (missed + far + kappa * sqrt_upper(norm_squared(masses))) / (sigma - kappa)
     return Alone(tuple(one.said for one in parts), masses, error)
 
 

@@ -2,6 +2,7 @@
 
     squares     1/2 |f - y|^2                             D(theta) = y.theta - 1/2 |theta|^2
     logistic    sum_k log(1 + exp(-y_k f_k)), y_k = +-1    D(theta) = sum_k H(y_k theta_k),  0 <= y_k theta_k <= 1
+    softmax     sum_k log sum_c exp(f_kc) - y_kc f_kc      D(theta) = sum_k H(y_k - theta_k),  y_k 0 but for one 1
 
 with H(a) = -a log a - (1-a) log(1-a) = min over s of log(1 + exp(-s)) + a s (app:general-losses; the paper's
 1/2 L(f, y) is the sum here). theta is minus the gradient of the loss; weak duality is loss(f) >= D(theta) - theta.f.
@@ -21,9 +22,10 @@ from scipy.special import expit
 from relu_cert.exact import Vector, scaled_rows
 from relu_cert.rationals import to_fmpq
 
-LossName = Literal["squares", "logistic"]
+LossName = Literal["squares", "logistic", "softmax"]
 HALF = Fraction(1, 2)
 MOST_BITS = 340  # the independent checker encloses logarithms to about 2^-380
+ENTROPY_BITS = 300  # of the bounds of the softmax
 WORKING_BITS = 480
 ABOUT_BITS = 128  # of a dual value that only compares
 
@@ -162,9 +164,91 @@ class Logistic:
         return gap / 2
 
 
+class Softmax:
+    """sum_k log sum_c exp(f_kc) - y_k.f_k; y, f and theta row by row, y_k is 1 for its class, else 0."""
+
+    name: ClassVar[LossName] = "softmax"
+    unsettled: ClassVar[str] = ""
+
+    def __reduce__(self) -> str:
+        return "SOFTMAX"
+
+    def pull(self, y: Vector) -> Vector:
+        """y - 1/C"""
+        return tuple(label - Fraction(1, classes(y)) for label in y)
+
+    def theta(self, y: Vector, fit: Vector) -> Vector:
+        """y - softmax(f), as floats have it."""
+        f = np.array([float(x) for x in fit]).reshape(-1, classes(y))
+        P = np.exp(f - f.max(axis=1, keepdims=True))
+        P /= P.sum(axis=1, keepdims=True)
+        return tuple(a - Fraction(float(b)) for a, b in zip(y, P.ravel(), strict=True))
+
+    def allows(self, y: Vector, theta: Vector) -> bool:
+        """The rows of y - theta are probabilities."""
+        return all(min(p) >= 0 and sum(p) == 1 for p in chances(y, theta))
+
+    def clip(self, y: Vector, theta: Vector) -> Vector:
+        """The point of the simplex that has the same parts of what is positive; theta of it."""
+        found: list[Fraction] = []
+        for p in chances(y, theta):
+            part = [max(x, Fraction(0)) for x in p]
+            found += [x / sum(part) for x in part]
+        return tuple(a - b for a, b in zip(y, found, strict=True))
+
+    def widest(self, y: Vector, theta: Vector) -> Sequence[int]:
+        """In order."""
+        return range(len(theta))
+
+    def upper(self, y: Vector, fit: Vector, more: Fraction, gap: Fraction) -> Fraction:
+        """The loss plus more, rounded up."""
+        with ctx.workprec(WORKING_BITS):
+            total = _ball(more)
+            for label, f in zip(rows(y, classes(y)), rows(fit, classes(y)), strict=True):
+                top = max(f)
+                total += _total([_ball(x - top).exp() for x in f]).log() + _ball(top - f[label.index(Fraction(1))])
+            return -_below(-total, ENTROPY_BITS)
+
+    def lower(self, y: Vector, theta: Vector, gap: Fraction) -> Fraction:
+        """The entropies, rounded down."""
+        with ctx.workprec(WORKING_BITS):
+            return _below(_entropies(y, theta), ENTROPY_BITS)
+
+    def dual_value(self, y: Vector, theta: Vector) -> Fraction:
+        """The entropies, a little less."""
+        with ctx.workprec(2 * ABOUT_BITS):
+            return _below(_entropies(y, theta), ABOUT_BITS)
+
+    def radius_squared(self, gap: Fraction) -> Fraction:
+        """gap, of the probabilities (Pinsker, and |x|^2 <= |x|_1^2 / 2 for numbers of sum 0)."""
+        return gap
+
+
 SQUARES: Loss = Squares()
 LOGISTIC: Loss = Logistic()
-LOSSES: dict[LossName, Loss] = {loss.name: loss for loss in (SQUARES, LOGISTIC)}
+SOFTMAX: Loss = Softmax()
+LOSSES: dict[LossName, Loss] = {loss.name: loss for loss in (SQUARES, LOGISTIC, SOFTMAX)}
+
+
+def classes(y: Vector) -> int:
+    """How many classes there are: every row has a single 1."""
+    return int(len(y) / sum(y))
+
+
+def rows(v: Vector, C: int) -> list[Vector]:
+    """C numbers at a time."""
+    return [v[k : k + C] for k in range(0, len(v), C)]
+
+
+def chances(y: Vector, theta: Vector) -> list[Vector]:
+    """The rows of y - theta."""
+    return rows(tuple(a - b for a, b in zip(y, theta, strict=True)), classes(y))
+
+
+def _entropies(y: Vector, theta: Vector) -> arb:
+    """sum_k H(y_k - theta_k)"""
+    parts = [_ball(a - b) for a, b in zip(y, theta, strict=True) if a != b]
+    return _total([-x * x.log() for x in parts])
 
 
 def squares(v: Sequence[Fraction]) -> Fraction:

@@ -31,7 +31,7 @@ from relu_cert.interrupt import INTERRUPTED
 from relu_cert.lasso import Lasso
 from relu_cert.network.objective import Interval
 from relu_cert.path.derivatives import Derivatives
-from relu_cert.problem.loss import LOGISTIC
+from relu_cert.problem.loss import LOGISTIC, SOFTMAX
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Value
 from relu_cert.report.filters import described, in_words_of, matrices
@@ -196,6 +196,8 @@ class CheckReport(Report):
             kind = "targets" if self.source.labels is None else "classes"
             less = ", less their means" if self.source.center else ""
             lines.append(f"outputs      {problem.targets} {kind}: {', '.join(self.outputs.outputs)}{less}")
+        if problem.loss is SOFTMAX:
+            lines.append("loss         softmax cross-entropy, sum log sum_c exp(f_c) - f_class")
         if problem.loss is LOGISTIC:
             given = self.data is not None and self.data.y != problem.y
             lines.append(f"loss         logistic, sum log(1 + exp(-y f)){'; the label 0 is y = -1' if given else ''}")

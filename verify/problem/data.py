@@ -56,7 +56,7 @@ def compare(raw: bytes, input_: Input, problem: Problem, limits: Limits) -> None
         if header != input_.header:
             raise Rejected("certificate.input.header", str(header).lower(), str(input_.header).lower())
         same("Z", X, problem.seen)
-        if problem.logistic and all(label in (0, 1) for label in y):
+        if problem.logistic and problem.targets == 1 and all(label in (0, 1) for label in y):
             y = tuple(2 * label - 1 for label in y)
     same("y", (y,), (problem.y,))
 

@@ -12,6 +12,7 @@ from verify.text import Fields, Node, Vector, show
 
 ELASTIC = "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"
 OUTPUTS = "1/2|sum (Zw_j)_+ v_j' - Y|^2 + lambda*sum|w_j||v_j|"
+SOFTMAX = "sum (log sum_c exp(f_kc) - Y_k.f_k) + lambda*sum|w_j||v_j|"
 LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
 FREE = ("output-bias", "biases", "skip")
 MOST_ROOTS = 4  # every positive rational is a sum of four squares
@@ -19,7 +20,8 @@ MOST_ROOTS = 4  # every positive rational is a sum of four squares
 
 def with_variants(problem: Problem, fields: Fields) -> Problem:
     """The problem with its objective, `delta` if that is the elastic one, and its free terms."""
-    objective = fields["objective"].text(*((OUTPUTS,) if problem.targets > 1 else (OBJECTIVE, ELASTIC, LOGISTIC)))
+    several = problem.targets > 1
+    objective = fields["objective"].text(*((OUTPUTS, SOFTMAX) if several else (OBJECTIVE, ELASTIC, LOGISTIC)))
     fields["objective"].require(("delta" in fields) == (objective == ELASTIC), "delta with the elastic objective only")
     if objective == ELASTIC:
         problem = replace(problem, delta=fields["delta"].number())
@@ -27,6 +29,10 @@ def with_variants(problem: Problem, fields: Fields) -> Problem:
     if objective == LOGISTIC:
         problem = replace(problem, logistic=True)
         fields["y"].require(all(abs(y_k) == 1 for y_k in problem.y), "labels 1 and -1")
+    if objective == SOFTMAX:
+        from verify.outputs.softmax import with_classes
+
+        problem = with_classes(problem, fields["Y"])
     if "decayed" in fields:
         fields["decayed"].require("free" not in fields, "decayed, or free terms")
         return with_decayed_bias(problem, fields["decayed"])
@@ -120,5 +126,5 @@ def under(problem: Problem, input_: Input) -> str:
     if problem.delta:
         parts.append(f"with delta = {show(problem.delta)}")
     if problem.logistic:
-        parts.append("for the logistic loss")
+        parts.append("for the softmax cross-entropy" if problem.targets > 1 else "for the logistic loss")
     return ", ".join(parts)

@@ -39,7 +39,8 @@ def check_facts(problem: Problem, node: Node) -> Facts:
     rules = {name: load(name, problem) for name in NAMES if name in given}
     others = [name for name, rule in rules.items() if not rule.applies(problem) or (problem.bags and not rule.bags)]
     if problem.targets > 1:
-        others = [name for name, rule in rules.items() if name not in SEVERAL or not rule.applies(problem)]
+        refused = "cover_set" in rules and not rules["cover_set"].applies(problem)
+        others = [name for name in rules if name not in SEVERAL or (name == "cover_set" and refused)]
     node.require(not others, "only keys of facts that such a problem can have", f"the unknown key {str(others)[1:-1]}")
     facts = Facts()
     if "patterns" in rules:

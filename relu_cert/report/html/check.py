@@ -14,7 +14,7 @@ from relu_cert.evidence.outputs import Outputs
 from relu_cert.exact import rational, sqrt_lower, sqrt_upper
 from relu_cert.figures import at_least, at_most, count, decimal, downwards, entries, one_number, short
 from relu_cert.free.terms import free_parts, free_text
-from relu_cert.problem.loss import LOGISTIC
+from relu_cert.problem.loss import LOGISTIC, SOFTMAX
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
 from relu_cert.report.check import CheckReport
@@ -125,7 +125,8 @@ def _minimised(problem: Problem) -> str:
     """The objective of a network in a line."""
     if problem.kind == "cgl":
         return ""
-    loss = "Σ log(1 + exp(−y f(z)))" if problem.loss is LOGISTIC else "½ Σ (f(z) − y)²"
+    losses = {LOGISTIC: "Σ log(1 + exp(−y f(z)))", SOFTMAX: "Σ log Σ_c exp(f_c(z)) − f_class(z)"}
+    loss = losses.get(problem.loss, "½ Σ (f(z) − y)²")
     penalty = "λ Σ |w|" if problem.kind == "gated" else "λ/2 times the sum of the squared weights of both layers"
     elastic = " + δ/2 Σ |w|²" if problem.delta else " + λ/2 b², b the output bias" if problem.roots else ""
     among = "with these patterns" if problem.some else "of any width"
@@ -151,7 +152,8 @@ def _pattern_card(report: CheckReport) -> list[tuple[str, str, str]]:
 def _variant(facts: Facts) -> str:
     """What was minimised, and over what."""
     problem = facts.problem
-    loss = ", with the logistic loss" if problem.loss is LOGISTIC else ""
+    names = {LOGISTIC: ", with the logistic loss", SOFTMAX: ", with the softmax cross-entropy"}
+    loss = names.get(problem.loss, "")
     if problem.free:
         loss += ", with a decayed output bias" if problem.roots else f", {free_text(problem.free)} free of penalty"
     penalty = f", with an elastic penalty, δ = {short(problem.delta)}" if problem.delta else ""

@@ -1,5 +1,5 @@
-"""The lemma of unique networks with several outputs, by brute force: classes that are accepted, with balls so large that
-other dual points can be drawn from them, and what they would have to be at all of these."""
+"""The lemma of unique networks with several outputs, by brute force: classes that are accepted, with balls so large
+that other dual points can be drawn from them, and what they would have to be at all of these."""
 
 from __future__ import annotations
 

@@ -14,11 +14,16 @@ from verify.text import Node
 def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless the cover proves Theta dual feasible."""
     fields = node.record("theta", "proof")
+    fields["theta"].require(not problem.logistic or isinstance(fields["theta"].value, str), "a vector")
     theta = read_theta(problem, facts, fields["theta"])
     if problem.free:
         from verify.problem.variants import check_orthogonal
 
         check_orthogonal(problem, theta, fields["theta"])
+    if problem.logistic:
+        from verify.outputs.softmax import check_chances
+
+        check_chances(problem, theta, fields["theta"])
     return Facts({DUAL: Dual(theta), FORMS: check_outputs(problem, theta, problem.lam**2, fields["proof"])})
 
 

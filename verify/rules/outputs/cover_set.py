@@ -26,15 +26,16 @@ MOST_CLASSES = 255
 
 
 def alone(problem: Problem) -> bool:
-    """The squares, and nothing free but an output bias."""
-    return problem.targets > 1 and problem.free in ((), ("output-bias",)) and not (problem.roots or problem.logistic)
+    """Nothing free but an output bias; with the softmax nothing."""
+    free: tuple[tuple[str, ...], ...] = ((),) if problem.logistic else ((), ("output-bias",))
+    return problem.targets > 1 and problem.free in free and not problem.roots
 
 
 def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless every optimal network is the same, up to splitting and permutation."""
     fields = node.record("classes", "masses")
     value, proof, theta = facts[VALUE], facts[FORMS], facts[DUAL].theta
-    around = Around.of(problem, proof, theta, 2 * (value.upper - value.lower))
+    around = Around.of(problem, proof, theta, (1 if problem.logistic else 2) * (value.upper - value.lower))
     node.require(around.rho < problem.lam, "zeta R < lambda", show(around.rho))
     entries = fields["classes"].array()
     fields["classes"].require(len(entries) <= MOST_CLASSES, f"at most {MOST_CLASSES} classes", str(len(entries)))
@@ -70,7 +71,11 @@ def near(leaf: Form, one: OneDirection) -> bool:
 def weighed(around: Around, classes: Sequence[OneDirection], theta: Vector, node: Node) -> OptimalSet:
     """Independent columns over the ball: one vector of weights, within an error of `masses`."""
     problem, K, C = around.problem, len(classes), around.problem.targets
-    rest = [y - t for y, t in zip(problem.y, theta, strict=True)]
+    rest, far = [y - t for y, t in zip(problem.y, theta, strict=True)], around.R
+    if problem.logistic:
+        from verify.outputs.softmax import logarithms
+
+        rest, far = logarithms(problem, rest, around.R, node)
     fit = around.across(matrix([rest[C * k : C * (k + 1)] for k in range(problem.n)], C))
     A = side_by_side([one.outputs * matrix([one.v], C) for one in classes], problem.n * C)
     kappa = root_above(sum((one.moved**2 for one in classes), Fraction(0)))
@@ -79,7 +84,7 @@ def weighed(around: Around, classes: Sequence[OneDirection], theta: Vector, node
     masses = node.vector(K)
     goal = fmpq_mat(problem.n * C, 1, fit.entries())
     missed = length(A * column(masses) - goal) if K else length(goal)
-    error = (missed + around.R + kappa * root_above(square(masses))) / (sigma - kappa)
+    error = (missed + far + kappa * root_above(square(masses))) / (sigma - kappa)
     neurons = tuple(Neuron((1, a), m > error or None, independent=True, weight=m) for a, m in enumerate(masses))
     system = System(identity(K), masses, (Fraction(0),) * K, (error,) * K, tuple(range(K)), K, {}, exact=False)
     return OptimalSet(K, 0, 0, 0, system, neurons=neurons, weight_error=error)
