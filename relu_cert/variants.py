@@ -77,7 +77,7 @@ def network_variant(
     if data.targets > 1 and variant.loss is LOGISTIC:
         raise UsageError("--loss logistic is for networks with one output; classes have --loss softmax.")
     if variant.loss is SOFTMAX:
-        if data.targets == 1 or any(sorted(row) != [0] * (len(row) - 1) + [1] for row in data.Y):
+        if data.targets == 1 or not one_hot(data.y, data.targets):
             raise UsageError("--loss softmax is for classes (--classes COLUMN), without --center.")
         if variant.free or variant.rho:
             raise UsageError("--loss softmax is for networks without --free or a decayed bias; --bias is a feature.")
@@ -139,6 +139,11 @@ def varied(problem: Problem, variant: Variant) -> Problem:
     if any(abs(label) != 1 for label in problem.y):
         raise UsageError("--loss logistic needs labels 1 and -1, or 1 and 0, in the target column.")
     return replace(problem, loss=LOGISTIC)
+
+
+def one_hot(y: Vector, C: int) -> bool:
+    """Whether every row of C numbers is 1 for one class, and 0 for the others."""
+    return all(sorted(y[k : k + C]) == [0] * (C - 1) + [1] for k in range(0, len(y), C))
 
 
 def zero_or_one(y: Vector) -> bool:

@@ -52,12 +52,13 @@ def read_data(options: argparse.Namespace, example: examples.Example | None, *, 
     classes = getattr(options, "classes", None)
     if classes is None and options.target is None and example is not None:
         classes = example.classes or None
+    squares = getattr(options, "loss", "squares") == "squares"
     data = read_csv(
         input_path(options, example),
         numbers=options.numbers or "decimal",
         target=options.target,
         classes=classes,
-        center=getattr(options, "center", False) or bool(classes and example and example.center),
+        center=getattr(options, "center", False) or bool(classes and squares and example and example.center),
         bias=bias,
         delimiter=options.delimiter,
         conv=getattr(options, "conv", None) or (example.conv if example else None),
