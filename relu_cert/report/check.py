@@ -56,6 +56,7 @@ NAMED = {"\t": "tabs", ";": "semicolons", " ": "blanks"}
 SHOWN_NETWORKS = 40
 ROUGH = Fraction(1, 10**6)  # relative gaps above this are told as what the network is above the best, in per cent
 SHOWN_GROUPS = 24
+CROSS_ENTROPY = "loss         softmax cross-entropy, sum log sum_c exp(f_c) - f_class"
 
 
 @dataclass(frozen=True, repr=False)
@@ -196,9 +197,8 @@ class CheckReport(Report):
             kind = "targets" if self.source.labels is None else "classes"
             less = ", less their means" if self.source.center else ""
             lines.append(f"outputs      {problem.targets} {kind}: {', '.join(self.outputs.outputs)}{less}")
-        if problem.loss is SOFTMAX:
-            lines.append("loss         softmax cross-entropy, sum log sum_c exp(f_c) - f_class")
-        if problem.loss is LOGISTIC:
+            lines += [CROSS_ENTROPY] * (problem.loss is SOFTMAX)
+        elif problem.loss is LOGISTIC:
             given = self.data is not None and self.data.y != problem.y
             lines.append(f"loss         logistic, sum log(1 + exp(-y f)){'; the label 0 is y = -1' if given else ''}")
         if problem.roots:
