@@ -430,7 +430,7 @@ def dense() -> list[Path]:
         problem = tree.get("problem", {})
         if (
             problem.get("model") == "relu"
-            and not {"patterns", "delta", "bags", "decayed"} & {*problem}
+            and not {"patterns", "delta", "bags", "decayed", "Y"} & {*problem}
             and "biases" not in problem.get("free", ())
         ):
             rows = [tuple(map(Fraction, row.split())) for row in problem["Z"]]
