@@ -25,7 +25,7 @@ FACADE = "relu_cert"  # the package itself knows its names and loads them when t
 def layers() -> list[list[str]]:
     """The rooms of each layer, the lowest first, as ARCHITECTURE.md lists them."""
     text = (ROOT / "ARCHITECTURE.md").read_text()
-    block = text.split("```layers\n")[1].split("```")[0]
+    block = text.split("## Layers")[1].split("```text\n")[1].split("```")[0]
     return [line.split() for line in reversed(block.splitlines())]
 
 
