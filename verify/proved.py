@@ -170,8 +170,6 @@ def read(certificate: bytes, data: bytes | None, limits: Limits) -> Text:
     problem, _ = read_statement(fields, data, limits)
     if problem.model != "relu" or problem.patterns is not None or problem.delta or problem.biases:
         raise Declined("--proved", "ReLU networks over all patterns, no delta and no free biases", "another")
-    if problem.targets > 1:
-        raise Declined("--proved", "networks with one output", f"{problem.targets} outputs")
     facts = fields["facts"].value
     try:
         return text_of(problem, facts["primal"], facts)
@@ -181,6 +179,10 @@ def read(certificate: bytes, data: bytes | None, limits: Limits) -> Text:
 
 def text_of(problem: Problem, primal: dict[str, Any], facts: dict[str, Any]) -> Text:
     """What these facts say: beside targets 0 where there are terms that the paper's objective does not have."""
+    if problem.targets > 1:
+        from verify.proved_outputs import outputs_text
+
+        return outputs_text(problem, primal, facts["cover"])
     neurons = tuple((SIGNS[one["sign"]], vector(one["w"])) for one in primal["neurons"])
     terms = bool(problem.bags or problem.outputs or problem.logistic)
     bare = replace(problem, y=(Fraction(0),) * problem.N, bags=(), outputs=(), free=(), logistic=False, roots=())
@@ -545,7 +547,12 @@ def theta_of(
     fit = list(transposed(problem.outputs, free)) if free else [Fraction(0)] * problem.n
     for xi, w in neurons:
         fit = [f + xi * x for f, x in zip(fit, problem.output(w), strict=True)]
-    point = Primal(tuple(fit), len(neurons), Fraction(0), Fraction(0))
+    return point_of(problem, fit, stated)
+
+
+def point_of(problem: Problem, fit: Sequence[Fraction], stated: str | dict[str, Any]) -> Vector:
+    """The same where the fit is known."""
+    point = Primal(tuple(fit), 0, Fraction(0), Fraction(0))
     return read_theta(problem, Facts({PRIMAL: point}), Node(stated, None, "theta"))
 
 

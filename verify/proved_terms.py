@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,7 +11,7 @@ from math import lcm
 
 from verify.cover.lines import dot
 from verify.numbers.integers import cleared, cleared_rows
-from verify.problem.problem import transposed
+from verify.problem.problem import Problem, transposed
 from verify.proved import BOUND_BITS, WEIGHT_BITS, Integers, Text, words
 from verify.rules.logistic import value as logarithms
 from verify.text import Vector
@@ -60,25 +60,10 @@ class TermsText(Text):
         return self.ground.statement
 
     @cached_property
-    def matrix(self) -> tuple[list[Integers], int]:
-        """P as integers over a common denominator; without bags nothing, over 1."""
-        q = lcm(*(bag.scale.denominator for bag in self.problem.bags))
-        rows = [[0] * self.problem.N for _ in self.problem.bags]
-        for row, bag in zip(rows, self.problem.bags, strict=True):
-            for k, m in zip(bag.rows, bag.times, strict=True):
-                row[k] = int(bag.scale * q) * m
-        return rows, q
-
-    @cached_property
     def terms(self) -> str:
         """Everything else of the problem. This is compared."""
-        p, (P, q), (y, yden) = self.problem, self.matrix, cleared(self.problem.y)
-        pooled = f"{len(P)} {q} {words(x for row in P for x in row)}" if P else "0"
-        columns, fden = cleared_rows(p.outputs) if p.outputs else ([], 1)
-        free = (x for row in zip(*columns, strict=True) for x in row)
-        parts = (len(columns), fden, len(y), *free, yden, *y)
-        loss = "logistic" if p.logistic else "squares"
-        return f"terms {loss} {p.d - p.biases} bags {pooled} free {words(parts)}"
+        y, yden = cleared(self.problem.y)
+        return terms_of(self.problem, y, yden)
 
     @cached_property
     def fit(self) -> list[Fraction]:
@@ -87,7 +72,7 @@ class TermsText(Text):
         unit = rden << 2 * WEIGHT_BITS
         outs = [sum(v * max(0, dot(z, w)) for w, v in self.layers) for z in rows]
         if self.problem.bags:
-            P, pden = self.matrix
+            P, pden = matrix_of(self.problem)
             outs, unit = [dot(row, outs) for row in P], unit * pden
         base = transposed(self.problem.outputs, self.free) if self.free else (Fraction(0),) * len(outs)
         return [Fraction(x, unit) + b for x, b in zip(outs, base, strict=True)]
@@ -154,3 +139,24 @@ def log_above(x: Fraction) -> int:
     """A number above log x, times 2^LOG_BITS."""
     _, high = logarithms.log_of(x)
     return 1 + (high >> logarithms.BITS - LOG_BITS) + int(SLACK * (1 << LOG_BITS))
+
+
+def matrix_of(problem: Problem) -> tuple[list[Integers], int]:
+    """P as integers over a common denominator; without bags nothing, over 1."""
+    q = lcm(*(bag.scale.denominator for bag in problem.bags))
+    rows = [[0] * problem.N for _ in problem.bags]
+    for row, bag in zip(rows, problem.bags, strict=True):
+        for k, m in zip(bag.rows, bag.times, strict=True):
+            row[k] = int(bag.scale * q) * m
+    return rows, q
+
+
+def terms_of(problem: Problem, y: Sequence[int], yden: int) -> str:
+    """P, the free columns, the loss, and these targets."""
+    P, q = matrix_of(problem)
+    pooled = f"{len(P)} {q} {words(x for row in P for x in row)}" if P else "0"
+    columns, fden = cleared_rows(problem.outputs) if problem.outputs else ([], 1)
+    free = (x for row in zip(*columns, strict=True) for x in row)
+    parts = (len(columns), fden, len(y), *free, yden, *y)
+    loss = "logistic" if problem.logistic else "squares"
+    return f"terms {loss} {problem.d - problem.biases} bags {pooled} free {words(parts)}"

@@ -53,6 +53,10 @@ LIMITS = {
     "the second of equal rows leads": "each row has its own leader",
     "a leader of itself": "its own weight is paid for like any other",
     "an unknown part": "what is not known is not read",
+    "facts.primal.neurons.0.v=0 0": "a neuron without outputs adds nothing",
+    "facts.primal.neurons.0.norm=-2": "norms of several outputs are not read",
+    "facts.primal.neurons.0.norm=1999999999/1000000000": "norms of several outputs are not read",
+    "a free column that is left out is noticed by its keys": "coefficients of no column are not read",
 }
 
 

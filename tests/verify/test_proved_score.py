@@ -16,7 +16,7 @@ from verify import proved
 
 pytestmark = test_rocq.pytestmark
 built = test_rocq.built
-SPOKEN = ("bags", "cover", "cover_set", "cover_lambda_max", "leaders")
+SPOKEN = ("bags", "decayed", "outputs", "cover", "cover_set", "cover_lambda_max", "leaders")
 ALSO = ("network",)  # some of whose problems have a cover
 TRIED = 60  # mutants of fields of each case, and as many of bytes
 

@@ -28,6 +28,7 @@ from verify.problem.variants import ELASTIC
 from verify.text import Limits
 
 FOLDER = Path(__file__).parent / "rocq"
+CORPUS = Path(__file__).parent / "corpus"
 ROCQ = Path(proved.__file__).parent / "rocq"
 MISSING = [tool for tool in ("coqc", "ocamlfind", "make") if shutil.which(tool) is None]
 CERTIFICATES = ("xor-cover", "xor-leaders", "plane-leaders", "tied-leaders", "blood-cover", "side-cover", "sides-cover")
@@ -424,6 +425,76 @@ def test_no_other_terms_are_accepted() -> None:
         for k in numbers:
             other = [*words[:k], str(int(words[k]) + 1), *words[k + 1 :]]
             assert ran([" ".join(other)]) != text.expected, (k - start, words[k])
+
+
+OUTPUTS = [path.stem for path in sorted((CORPUS / "accepted").glob("outputs-*.json"))]
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_several_outputs(name: str) -> None:
+    """Both bounds of networks with several outputs, by the quadratic lemma: with bags, a free and a decayed bias, too.
+    Each number of the statement, Theta and the bounds, changed by one: another statement is printed, or a rejection."""
+    certified = (CORPUS / "accepted" / f"{name}.json").read_bytes()
+    value = json.loads(certified)["facts"]["value"]
+    found = proved.prove(certified)
+    assert found.lower == Fraction(value["lower"]) and "both bounds are proved, and no more" in found.open
+    assert abs(found.upper - Fraction(value["upper"])) < Fraction(1, 10**60)
+    text = proved.read(certified, None, Limits())
+    words = " ".join(text.lines()).split()
+    terms, lines, upper = words.index("terms"), words.index("lines"), words.index("upper")
+    theta = words.index("theta", upper)
+    for k in (*range(terms + 1, lines), *range(theta - 2, len(words))):
+        if words[k].lstrip("-").isdigit():
+            other = [*words[:k], str(int(words[k]) + 1), *words[k + 1 :]]
+            assert ran([" ".join(other)]) != text.expected, (k - terms, words[k])
+    level = words.index("basis") - 2
+    for at, more in (
+        (level, 2 * int(words[level]) + 1),
+        (terms - 1, 2 * int(words[terms - 1])),
+    ):  # that, or half of lambda
+        other = [*words[:at], str(more), *words[at + 1 :]]
+        assert ran([" ".join(other)])[-1].endswith("rejected"), "a level above lambda^2"
+
+
+def test_leaves_of_several_outputs() -> None:
+    """One row z = 1 and two outputs: F(u) = theta (u)_+. |theta| = lambda is accepted on both sides of 0, by a form
+    without N; more is not, whatever N is."""
+    for theta, level, leaf, right in (
+        ("3 4", 25, "L 1 0 0", True),
+        ("3 4", 25, "L 1 0 1", False),  # definite means more than 0
+        ("3 3", 25, "L 1 0 1", True),
+        ("4 4", 25, "L 1 0 0", False),
+        ("4 4", 25, "L 1 0 1", False),
+        ("4 4", 33, "L 1 0 0", False),  # a level above lambda^2
+        ("3 4", 25, "L 0 0 0", False),
+    ):
+        start = "problem 1 1 1 1 1 0 5 1 terms squares 1 bags 0 free 0 1 1 1 0 outputs 2 3 4 lines 1 1 0 1 weights 1"
+        tree = f"{theta} 6 {level} 24 basis 1 1 0 {leaf} {leaf}"
+        a, b = map(int, theta.split())
+        bounds = f"upper 0 1 1 25 2 theta 1 {theta} lower {2 * (3 * a + 4 * b) - a * a - b * b} 2"
+        said = answers(f"{start} {tree} {bounds}".split())
+        assert bound(said, "upper") == Fraction(25, 2)
+        assert (bound(said, "lower") is not None) == right, (theta, level, leaf)
+
+
+@pytest.mark.parametrize(
+    ("leaf", "right"),
+    [
+        ("L 2 1 1 1 0", True),  # 32 |x|^2 - 2 (x_1 + x_2) 4 (x_1 + x_2)
+        ("L 2 1 1 0", False),  # which has entries below 0
+        ("L 2 1 1 1 -1", False),  # N below 0
+        ("L 2 1 3 1 0", False),  # a share above 1
+        ("L 2 1 -1 1 0", False),
+        ("L 2 0 1 0", False),  # none
+        ("L 1 0 1 0", False),
+    ],
+)
+def test_lines_that_cross_a_cone(leaf: str, right: bool) -> None:
+    """F(u) = |u_1 - u_2| <= 2 |u|: the line crosses two of the four sign cones."""
+    start = "problem 2 2 1 1 -1 -1 1 1 0 0 2 1 terms squares 2 bags 0 free 0 1 2 1 0 0 outputs 2 1 1 0 0"
+    tree = f"lines 1 1 -1 0 1 0 -1 weights 1 1 1 0 0 2 4 24 basis 2 1 0 0 1 0 {leaf} L 1 0 1 0 L 1 0 1 0 {leaf}"
+    said = answers(f"{start} {tree} upper 0 1 1 1 1 theta 1 1 1 0 0 lower 1 1".split())
+    assert (bound(said, "upper"), bound(said, "lower")) == (1, 1 if right else None)
 
 
 def test_logarithms_are_not_too_low() -> None:

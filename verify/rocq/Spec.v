@@ -88,6 +88,20 @@ Definition objective_with (loss : R -> R -> R) (p : problem) (t : terms) (net : 
   total loss (y_of p) (predictions p t net beta)
   + lambda_of p / 2 * seen_penalty (t_seen t) net.
 
+(** Several outputs: neurons (w, v) with a vector v of output weights; output c is the network of the (w, v_c). Targets are
+    the columns of Y over the denominator of the problem, and each output has its own coefficients of the free columns. *)
+Definition wide_network : Type := list (list R * list R).
+Definition output (c : nat) (net : wide_network) : network := map (fun nr => (fst nr, nth c (snd nr) 0)) net.
+Fixpoint wide_penalty (net : wide_network) : R :=
+  match net with [] => 0 | (w, v) :: net' => dot w w + dot v v + wide_penalty net' end.
+Fixpoint wide_loss (p : problem) (t : terms) (c : nat) (Y : list (list Z)) (net : wide_network) (beta : list (list R)) : R :=
+  match Y with
+  | [] => 0
+  | y :: Y' => total square (ratio (p_yden p) y) (predictions p t (output c net) (nth c beta []))
+      + wide_loss p t (S c) Y' net beta end.
+Definition objective_wide (p : problem) (t : terms) (Y : list (list Z)) (net : wide_network) (beta : list (list R)) : R :=
+  wide_loss p t 0 Y net beta + lambda_of p / 2 * wide_penalty net.
+
 (** p-unique, in the words of the paper: equal up to permutations of the neurons and splitting of neurons into collinear
     ones. A neuron (w, v) splits into (a w, a v) and (b w, b v) with a^2 + b^2 = 1; zero neurons come and go. *)
 Inductive same_neurons : network -> network -> Prop :=

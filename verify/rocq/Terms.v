@@ -261,6 +261,31 @@ Proof.
     + rewrite minus_IZR, plus_IZR, !mult_IZR, minus_IZR, mult_IZR. unfold a. field. lra.
 Qed.
 
+Lemma predictions_seen p t th td tn c net beta :
+  0 < IZR td -> 0 < IZR c -> 0 < IZR (bags_den t) -> 0 < IZR (t_fden t) -> outputs p t = length (p_y p) ->
+  (length (t_free t) =? 0)%nat || (length (t_free t) =? length (p_y p))%nat = true ->
+  zeroZ (axpy (- c) (spreadZ t th) (map (Z.mul (td * bags_den t)) tn)) = true ->
+  zeroZ (combine_rows th (t_free t)) = true ->
+  length (predictions p t net beta) = length (p_y p) /\
+  dot (ratio td th) (predictions p t net beta) = tout (rows_of p) (ratio c tn) net.
+Proof.
+  intros ht Hc hb hf EO EF ES EZ. rewrite tout_dot, (ratio_dot c). set (f0 := fvec (rows_of p) net).
+  assert (S : dot (ratio td th) (pool t f0) = / IZR c * dot (iz tn) f0).
+  { rewrite pool_R by auto. pose proof (zeroZ_R f0 _ ES) as Z0. rewrite axpy_R, scale_R in Z0.
+    rewrite opp_IZR, mult_IZR in Z0. apply Rmult_eq_reg_l with (IZR c * (IZR td * IZR (bags_den t))).
+    - field_simplify; [lra|lra|lra].
+    - apply Rgt_not_eq. repeat apply Rmult_lt_0_compat; auto. }
+  set (fb := map (fun b => dot (ratio (t_fden t) b) beta) (t_free t)).
+  assert (Z1 : dot (ratio td th) fb = 0).
+  { unfold fb. rewrite spread_R, <- combine_rows_R, (zeroZ_R beta _ EZ) by auto. ring. }
+  assert (LP : length (pool t f0) = length (p_y p)).
+  { rewrite <- EO. unfold pool, outputs, f0, fvec, rows_of. destruct (t_bags t) as [[P q]|]; rewrite ?map_length; auto. }
+  unfold predictions. fold fb. fold (fvec (rows_of p) net). fold f0. split; [rewrite added_len; exact LP|].
+  rewrite dot_added; [rewrite S, Z1; ring|].
+  apply orb_prop in EF. unfold fb. rewrite map_length, LP. destruct EF as [EF|EF]; apply Nat.eqb_eq in EF; auto.
+  left. destruct (t_free t); [reflexivity|discriminate].
+Qed.
+
 (** No network of any width, with whatever coefficients, has an objective below what bounds loss y f + theta.f. *)
 Theorem terms_below loss p t e th td x logs lown lowd : check_terms p t e th td x logs lown lowd = true ->
   (forall f, length f = length (p_y p) -> IZR lown / IZR lowd <= total loss (y_of p) f + dot (ratio td th) f) ->
@@ -268,27 +293,9 @@ Theorem terms_below loss p t e th td x logs lown lowd : check_terms p t e th td 
 Proof.
   unfold check_terms. intros E V net beta W. split_andb E.
   destruct (point_sound _ _ _ E) as (Hc & Fe). unfold terms_ok in E6. split_andb E6. to_Prop.
-  apply IZR_lt in Hc. assert (ht := IZR_lt _ _ E5). assert (hlo := IZR_lt _ _ E4). assert (hy := IZR_lt _ _ E13).
-  assert (hb := IZR_lt _ _ E10). assert (hf := IZR_lt _ _ E9).
-  pose proof (tout_seen _ _ _ _ _ _ Fe W) as T. rewrite tout_dot in T. rewrite ratio_dot in T.
-  set (f0 := fvec (rows_of p) net) in *. set (c := point_den e) in *.
-  assert (L0 : length f0 = length (p_rows p)) by (unfold f0, fvec, rows_of; rewrite !map_length; auto).
-  assert (S : dot (ratio td th) (pool t f0) = / IZR c * dot (iz (point_num e)) f0).
-  { rewrite pool_R by auto. pose proof (zeroZ_R f0 _ E2) as Z0. rewrite axpy_R, scale_R in Z0.
-    rewrite opp_IZR, mult_IZR in Z0. apply Rmult_eq_reg_l with (IZR c * (IZR td * IZR (bags_den t))).
-    - field_simplify; [lra|lra|lra].
-    - apply Rgt_not_eq. repeat apply Rmult_lt_0_compat; auto. }
-  set (fb := map (fun b => dot (ratio (t_fden t) b) beta) (t_free t)).
-  assert (Z1 : dot (ratio td th) fb = 0).
-  { unfold fb. rewrite spread_R, <- combine_rows_R, (zeroZ_R beta _ E1) by auto. ring. }
-  assert (LP : length (pool t f0) = length (p_y p)).
-  { rewrite <- E8. unfold pool, outputs. destruct (t_bags t) as [[P q]|]; [rewrite map_length|]; auto. }
-  assert (D0 : dot (ratio td th) (predictions p t net beta) = / IZR c * dot (iz (point_num e)) f0).
-  { unfold predictions. fold fb. fold (fvec (rows_of p) net). fold f0. rewrite dot_added; [rewrite S, Z1; ring|].
-    apply orb_prop in E7. unfold fb. rewrite map_length, LP. destruct E7 as [E7|E7]; apply Nat.eqb_eq in E7; auto.
-    left. destruct (t_free t); [reflexivity|discriminate]. }
-  assert (LF : length (predictions p t net beta) = length (p_y p)).
-  { unfold predictions. rewrite added_len. exact LP. }
+  apply IZR_lt in Hc. pose proof (tout_seen _ _ _ _ _ _ Fe W) as T.
+  destruct (predictions_seen p t th td (point_num e) (point_den e) net beta) as (LF & D0);
+    auto; try (apply IZR_lt; auto; fail).
   specialize (V _ LF). unfold objective_with. lra.
 Qed.
 Record terms_facts (p : problem) (t : terms) (th : list Z) (td : Z) (x : exps) (logs : list (Z * Z)) (lown lowd : Z)

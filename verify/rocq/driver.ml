@@ -373,13 +373,99 @@ let read_terms n p =
   ({ p with p_y = y; p_yden = yden },
    { t_bags = bags; t_free = free; t_fden = fden; t_seen = nat seen; t_logistic = loss = "logistic" }, columns, outputs)
 
-(* with terms: the proof that P'theta is feasible, a network and its coefficients, theta and its value *)
-let read_bounds d n p =
-  let q, t, columns, outputs = read_terms n p in
-  let point = match token () with
-    | "cover" -> ByCover (read_cover d n p)
-    | "leaders" -> ByLeaders (read_leaders d n)
-    | w -> fail "a cover or leaders" w in
+(* a tree over the directions of several outputs, below a cone; the child in which g_j is replaced comes first *)
+let rec read_tree cone = match token () with
+  | "L" ->
+    let whole = number () in
+    let shares = numbers (small ()) in
+    let times = number () in
+    let d = Array.length cone in
+    if Int.sign times = 0 then Quadratic (whole, shares, times, [])
+    else begin
+      let m = Array.make_matrix d d Int.zero in
+      for i = 0 to d - 1 do
+        for j = i + 1 to d - 1 do
+          let x = number () in
+          m.(i).(j) <- x;
+          m.(j).(i) <- x
+        done
+      done;
+      Quadratic (whole, shares, times, List.map Array.to_list (Array.to_list m))
+    end
+  | "S" ->
+    let i = small () in
+    let j = small () in
+    if i >= j || j >= Array.length cone then fail "an edge" (string_of_int j);
+    let p = number () in
+    let q = number () in
+    let v = List.map2 (fun x y -> Int.add (Int.mul p x) (Int.mul q y)) cone.(i) cone.(j) in
+    let h = List.fold_left Int.gcd Int.zero v in
+    if Int.sign h = 0 then fail "another edge" "opposite generators";
+    let m = List.map (fun x -> Int.divexact x h) v in
+    let replaced k = let c = Array.copy cone in c.(k) <- m; c in
+    let second = read_tree (replaced j) in
+    let first = read_tree (replaced i) in
+    Bisect (nat i, nat (j - i - 1), p, q, h, first, second)
+  | t -> fail "a node" t
+
+let signed_basis basis mask = List.mapi (fun i g -> if mask lsr i land 1 = 1 then g else List.map Int.neg g) basis
+
+(* with several outputs: targets, lines, P'Theta, the tree, and both bounds *)
+let read_outputs d n q t columns outputs =
+  let count = small () in
+  let targets = many count (fun () -> numbers outputs) in
+  Printf.printf "outputs %d" count;
+  List.iter print_all targets;
+  print_newline ();
+  expect "lines";
+  let r = small () in
+  let reps = many r (fun () -> numbers d) in
+  let nats = Array.init (r + 1) nat in
+  let lines = many n (fun () -> let g = small () in let m = number () in
+    if g > r then fail "a line" (string_of_int g); (nats.(g), m)) in
+  expect "weights";
+  let tden = number () in
+  let weights = many count (fun () -> numbers n) in
+  let lens = numbers r in
+  let level = number () in
+  let pairs = nat (small ()) in
+  expect "basis";
+  let b = small () in
+  let basis = many b (fun () -> numbers d) in
+  let k = small () in
+  let null = many k (fun () -> numbers d) in
+  let span = spanned d (Array.of_list (List.map Array.of_list (basis @ null))) in
+  if b > 20 then fail "at most 20 directions" (string_of_int b);
+  let roots = Array.make (1 lsl b) None in
+  for mask = 0 to (1 lsl b) - 1 do
+    roots.(mask) <- Some (read_tree (Array.of_list (signed_basis basis mask)))
+  done;
+  let root path = (* the sign of the last vector is the first *)
+    let mask = List.fold_left (fun m on -> (2 * m) + if on then 1 else 0) 0 path in
+    match roots.(mask) with Some t -> t | None -> failwith "no such root" in
+  let e = { w_T = weights; w_tden = tden; w_reps = reps; w_merge = lines; w_basis = basis; w_null = null;
+            w_span = span; w_lens = lens; w_level = level; w_pairs = pairs; w_root = root } in
+  expect "upper";
+  let m = small () in
+  let wden = number () in
+  let net = many m (fun () -> let w = numbers d in let v = numbers count in (w, v)) in
+  let bden = number () in
+  let beta = many count (fun () -> numbers columns) in
+  let un = number () in
+  let ud = number () in
+  let u = { x_net = net; x_wden = wden; x_beta = beta; x_bden = bden; x_un = un; x_ud = ud } in
+  Printf.printf "upper %s %s %s\n%!" (Int.to_string un) (Int.to_string ud) (said (check_wide_fit q t targets u));
+  expect "theta";
+  let tden = number () in
+  let theta = many count (fun () -> numbers outputs) in
+  expect "lower";
+  let lown = number () in
+  let lowd = number () in
+  Printf.printf "lower %s %s %s\n%!" (Int.to_string lown) (Int.to_string lowd)
+    (said (check_wide q t targets e theta tden lown lowd))
+
+(* one output: a network and its coefficients, theta and its value, on the ground of a point *)
+let read_single d q t columns outputs point =
   expect "exps";
   let squarings = nat (small ()) in
   let unit = number () in
@@ -406,6 +492,15 @@ let read_bounds d n p =
   let lowd = number () in
   Printf.printf "lower %s %s %s\n%!" (Int.to_string lown) (Int.to_string lowd)
     (said (check_terms q t point theta tden x below lown lowd))
+
+(* with terms: the proof that P'theta is feasible, and what rests on it *)
+let read_bounds d n p =
+  let q, t, columns, outputs = read_terms n p in
+  match token () with
+  | "cover" -> read_single d q t columns outputs (ByCover (read_cover d n p))
+  | "leaders" -> read_single d q t columns outputs (ByLeaders (read_leaders d n))
+  | "outputs" -> read_outputs d n q t columns outputs
+  | w -> fail "a cover, leaders or outputs" w
 
 let () =
   try

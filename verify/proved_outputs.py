@@ -1,0 +1,172 @@
+"""The text of a certificate of a network with several outputs: P'Theta, the tree with quadratic leaves, both bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from math import isqrt
+from typing import Any
+
+from verify.cover.lines import dot
+from verify.cover.lines import lines_of as lines_in
+from verify.cover.tree import sign_cones
+from verify.numbers.integers import cleared, cleared_rows
+from verify.outputs.check import Heights, read_tie, size, values_of, weights
+from verify.outputs.forms import PAIRS, length_above
+from verify.outputs.tree import TIE, Streams, walk
+from verify.problem.problem import Problem, square, transposed
+from verify.proved import BOUND_BITS, WEIGHT_BITS, Integers, Text, complement, integers, point_of, vector, words
+from verify.proved_terms import matrix_of, terms_of
+from verify.text import Matrix, Node, Vector
+
+
+def outputs_text(problem: Problem, primal: dict[str, Any], cover: dict[str, Any]) -> OutputsText:
+    """What these facts say."""
+    C = problem.targets
+    wide = tuple((vector(one["w"]), vector(one["v"])) for one in primal["neurons"])
+    free = tuple(zip(*map(vector, primal["free"]), strict=True)) if problem.outputs else ()
+    fit = [Fraction(0)] * len(problem.y)
+    for c, column in enumerate(free):
+        fit[c::C] = transposed(problem.outputs, column)
+    for w, v in wide:
+        for k, x in enumerate(problem.output(w)):
+            fit[C * k : C * (k + 1)] = [f + x * v_c for f, v_c in zip(fit[C * k : C * (k + 1)], v, strict=True)]
+    theta = point_of(problem, fit, cover["theta"])
+    return OutputsText(problem, (), cleared(theta), cover["proof"], wide, free)
+
+
+@dataclass(frozen=True)
+class OutputsText(Text):
+    """`point` is Theta, row by row; `wide` are the neurons (w, v), `free` those of free columns, output by output."""
+
+    wide: tuple[tuple[Vector, Vector], ...]
+    free: Matrix
+
+    def lines(self) -> Iterator[str]:
+        """The whole text."""
+        C, (theta, q) = self.problem.targets, self.point
+        yield from self.said
+        yield from self.grounds()
+        yield f"upper {len(self.balanced)} {1 << WEIGHT_BITS}"
+        yield from (f"{words(w)} {words(v)}" for w, v in self.balanced)
+        beta, bden = cleared_rows(self.free) if self.free else ([], 1)
+        yield str(bden)
+        yield from map(words, beta)
+        yield self.bounds[0].removeprefix("upper ")
+        yield f"theta {q}"
+        yield from (words(theta[c::C]) for c in range(C))
+        yield self.bounds[1]
+
+    @property
+    def expected(self) -> list[str]:
+        """The rows, the terms, the targets, and both bounds."""
+        return [*self.said, *(f"{line} accepted" for line in self.bounds)]
+
+    @cached_property
+    def said(self) -> list[str]:
+        """The rows and lambda beside targets 0, the terms, and the targets, output by output. This is compared."""
+        p, (rows, rden) = self.problem, cleared_rows(self.problem.seen)
+        lam = (p.lam.numerator, p.lam.denominator)
+        first = f"problem {p.d} {p.N} {rden} {words(x for z in rows for x in z)} 1 {words([0] * p.N)} {words(lam)}"
+        y, yden = cleared(p.y)
+        targets = words(x for c in range(p.targets) for x in y[c :: p.targets])
+        return [first, terms_of(p, [0] * p.n, yden), f"outputs {p.targets} {targets}"]
+
+    def grounds(self) -> Iterator[str]:
+        """Lines, P'Theta, lengths of their weights, level, basis, and the tree of each sign cone."""
+        p, C = self.problem, self.problem.targets
+        data = lines_in(p)
+        T, tden = cleared(weights(p, tuple(Fraction(t, self.point[1]) for t in self.point[0])))
+        values = values_of(data, tuple(Fraction(t, tden) for t in T), C)
+        yield f"lines {len(data.rows)}"
+        yield from map(words, data.rows)
+        pairs = zip(data.line, data.multiple, strict=True)
+        yield words(x for c, m in pairs for x in (c if c >= 0 else len(data.rows), m))
+        yield f"weights {tden}"
+        yield from (words(T[c::C]) for c in range(C))
+        yield words(length_above(w) for w in values.W)
+        level = int(p.lam**2 * values.unit**2)
+        basis = [tuple(integers(row)) for row in self.evidence["basis"]]
+        yield f"{level} {PAIRS} basis"
+        for rows in (basis, complement(basis, p.d)):
+            yield str(len(rows))
+            yield from map(words, rows)
+        node = Node(self.evidence["tree"], None, "tree")
+        ties = [read_tie(entry, len(data.rows)) for entry in Node(self.evidence["ties"], None, "ties").array()]
+        streams = Streams(node)
+        vertices, leaves = walk(streams, sign_cones(basis), len(basis), len(ties))
+        at = Heights.of(values, vertices) if vertices else None
+        told = []
+        for leaf in leaves:
+            _, shares, whole = at.shares(leaf, vertices, ties, streams) if at else ([], [], 1)
+            cone = [vertices[i] for i in leaf.cone]
+            times, N = lifted(streams.entries(len(cone) * (len(cone) - 1) // 2), cone)
+            told.append(" ".join(filter(None, (f"L {whole} {len(shares)}", words(shares), str(times), *N))))
+        streams.end()
+        yield from inner(node, len(basis), iter(told))
+
+    @cached_property
+    def balanced(self) -> list[tuple[Integers, Integers]]:
+        """(z.w)_+ v with |w| = |v|, both over 2^WEIGHT_BITS and rounded."""
+        found = []
+        for w, v in self.wide:
+            ratio = square(v) / square(w)
+            a = Fraction(isqrt(isqrt((ratio.numerator << 4 * WEIGHT_BITS) // ratio.denominator)), 1 << WEIGHT_BITS)
+            if a:
+                found.append(
+                    ([int(x * a * (1 << WEIGHT_BITS)) for x in w], [int(x / a * (1 << WEIGHT_BITS)) for x in v])
+                )
+        return found
+
+    @cached_property
+    def upper(self) -> Fraction:
+        """The objective of `balanced`, rounded up to a multiple of 2^-BOUND_BITS."""
+        p, (rows, rden), (P, pden) = self.problem, cleared_rows(self.problem.seen), matrix_of(self.problem)
+        outs = [[max(0, dot(z, w)) for z in rows] for w, _ in self.balanced]
+        if P:
+            outs = [[dot(row, out) for row in P] for out in outs]
+        loss, unit = Fraction(0), (pden * rden) << 2 * WEIGHT_BITS
+        for c in range(p.targets):
+            base = transposed(p.outputs, self.free[c]) if self.free else (Fraction(0),) * p.n
+            for k, (b, y) in enumerate(zip(base, p.y[c :: p.targets], strict=True)):
+                made = sum(out[k] * v[c] for out, (_, v) in zip(outs, self.balanced, strict=True))
+                loss += (Fraction(made, unit) + b - y) ** 2
+        penalty = sum(dot(w, w) + dot(v, v) for w, v in self.balanced)
+        exact = loss / 2 + p.lam * Fraction(penalty, 2 << 2 * WEIGHT_BITS)
+        return Fraction(-(-(exact.numerator << BOUND_BITS) // exact.denominator), 1 << BOUND_BITS)
+
+    def obstacle(self, cones: tuple[int, int] | None) -> str:
+        """No more than the bounds is read."""
+        return "with several outputs both bounds are proved, and no more"
+
+
+def lifted(N: tuple[Integers, int] | None, cone: Sequence[Sequence[int]]) -> tuple[int, list[str]]:
+    """A power of two, times which the form is compared, and the entries of N times it, above the diagonal; 0: no N."""
+    if N is None:
+        return 0, []
+    entries, power = N
+    bits = [size(tuple(g)) for g in cone]
+    lift = max(0, *(-(power + a + b) for a in bits for b in bits))
+    shifts = (power + bits[i] + bits[j] + lift for i, j in combinations(range(len(cone)), 2))
+    return 1 << lift, [f"{x}<{shift}" for x, shift in zip(entries, shifts, strict=True)]
+
+
+def inner(node: Node, d: int, leaves: Iterator[str]) -> Iterator[str]:
+    """The nodes of all sign cones in the order of their codes; bisections with their edge and multipliers."""
+    edges = [*combinations(range(d), 2)]
+    streams = Streams(node)
+    for _ in range(1 << d):
+        left = 1
+        while left:
+            code = streams.byte("codes")
+            if code < len(edges):
+                yield f"S {words(edges[code])} {words(streams.multiplier())}"
+                left += 1
+            else:
+                if code == TIE:
+                    streams.byte("codes")
+                yield next(leaves)
+                left -= 1
