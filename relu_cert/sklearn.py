@@ -27,12 +27,13 @@ from scipy.special import expit
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
     from sklearn.utils.metaestimators import available_if
-    from sklearn.utils.multiclass import check_classification_targets, type_of_target
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 except ImportError as error:
     raise ImportError("relu_cert.sklearn needs scikit-learn 1.6 or later: pip install relu_cert[sklearn]") from error
 
 from relu_cert.api import Number, certify
+from relu_cert.network.fitted import FittedOutputs
 
 if TYPE_CHECKING:
     from relu_cert.problem.loss import LossName
@@ -46,6 +47,7 @@ EXPECTED_FAILED_CHECKS: dict[str, str] = {
     "check_regressors_train": _LARGE,
     "check_regressor_data_not_an_array": _LARGE,
     "check_regressors_int": _LARGE,
+    "check_regressor_multioutput": "fits ten features and five outputs: too many directions",
 }
 """The checks of scikit-learn's `check_estimator` that cannot pass with seconds=None, where every fit is the same
 however busy the machine is: pass this as its `expected_failed_checks`."""
@@ -70,15 +72,16 @@ class _Certified(BaseEstimator):  # type: ignore[misc]
     seconds: float | None = 60.0
     verify: bool = True
 
-    def _certify(self, X: Floats, y: Floats) -> None:
-        """Solve, prove and keep what was found."""
+    def _certify(self, X: Floats, y: NDArray[Any], *, classes: bool = False) -> None:
+        """Solve, prove and keep what was found; `classes`: y are numbers of classes, each of which has an output."""
         names = getattr(self, "feature_names_in_", None)
         found = certify(
             X,
             y,
-            **self.get_params(deep=False),  # the parameters are those of `certify`
+            **self._asked(classes),
             names=None if names is None else [str(name) for name in names],
-            listed=self.seconds is None,
+            listed=self.seconds is None and y.ndim == 1 and not classes,
+            classes=classes,
         )
         self.certified_ = found
         self.certificate_ = found.certificate
@@ -88,14 +91,23 @@ class _Certified(BaseEstimator):  # type: ignore[misc]
         self.lam_ = float(found.lam)
         self.value_ = float(found.value.upper)
         if self.model == "relu":
-            first, bias = found.network.W1, found.network.bias
-            self.coefs_ = [first[:, : X.shape[1]].T, found.network.w2[:, None]]
-            self.intercepts_ = [first[:, -1] if bias else np.zeros(len(first)), np.array([float(found.network.b2)])]
+            network = found.network
+            first = network.W1
+            second, last = network.second
+            self.coefs_ = [first[:, : X.shape[1]].T, second]
+            biases = first[:, -1] if network.bias else np.zeros(len(first))
+            self.intercepts_ = [biases, last]
+
+    def _asked(self, classes: bool) -> dict[str, Any]:
+        """The parameters, which are those of `certify`; two classes are one output, which has no mean to be taken."""
+        asked: dict[str, Any] = self.get_params(deep=False)
+        return asked | ({} if classes or "center" not in asked else {"center": False})
 
     def _outputs(self, X: Any) -> Floats:
         """f(x) for every row."""
         check_is_fitted(self, "network_")
-        return self.network_.predict(validate_data(self, X, dtype=np.float64, reset=False))
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        return self.network_.outputs(rows) if isinstance(self.network_, FittedOutputs) else self.network_.predict(rows)
 
 
 class ReLUCertRegressor(RegressorMixin, _Certified):  # type: ignore[misc]
@@ -104,12 +116,13 @@ class ReLUCertRegressor(RegressorMixin, _Certified):  # type: ignore[misc]
     minimise 1/2 |f(X) - y|^2 + lam/2 (|W1|^2 + |w2|^2)
 
     Parameters: see `relu_cert.certify`. Numbers are exact: the float 0.1 is a binary64 number, "1/10" is a tenth. X and
-    y are taken as exact binary64. With `bias` (the default) a column of ones is appended; its weights are penalised
-    like the others, and there is no bias of the output, unless they are free: free="output-bias,biases" is the aim
-    of scikit-learn's own MLPRegressor, with lam for alpha. Data of any size can be fitted: where there are too many
-    activation patterns to be listed, `seconds` is the time for a network and a proved gap; with seconds=None all of
-    them are listed, or TooManyPatterns is raised. With `patterns` (and `seed`) the network is trained over so many
-    random patterns only: what is proved is then about these.
+    y are taken as exact binary64; y with several columns is a network with as many outputs, for at most twelve
+    features. With `bias` (the default) a column of ones is appended; its weights are penalised like the others, and
+    there is no bias of the output, unless they are free: free="output-bias,biases" is the aim of scikit-learn's own
+    MLPRegressor, with lam for alpha. Data of any size can be fitted: where there are too many activation patterns to be
+    listed, `seconds` is the time for a network and a proved gap; with seconds=None all of them are listed, or
+    TooManyPatterns is raised. With `patterns` (and `seed`) the network is trained over so many random patterns only:
+    what is proved is then about these.
 
     Attributes after `fit`:
 
@@ -123,13 +136,19 @@ class ReLUCertRegressor(RegressorMixin, _Certified):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> ReLUCertRegressor:
         """Train and prove. Raises TooManyPatterns where patterns have to be listed, and are too many."""
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        self._certify(X, np.asarray(y, dtype=np.float64))
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, multi_output=True)
+        y = np.asarray(y, dtype=np.float64)
+        self._certify(X, column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y)
         return self
 
     def predict(self, X: Any) -> Floats:
         """f(x) for every row of X."""
         return self._outputs(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
 def _logistic(model: Any) -> bool:
@@ -139,9 +158,11 @@ def _logistic(model: Any) -> bool:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
-    """Two classes by the sign of a network that is trained on the labels -1 and 1.
+    """Two classes by the sign of a network that is trained on the labels -1 and 1; more of them by the largest output
+    of a network with an output for each.
 
-    The first of the two classes (in sorted order) becomes -1, the second 1. With `loss="squares"` (the default) the
+    The first of two classes (in sorted order) becomes -1, the second 1. More than two: an output is 1 for the rows of
+    its class and 0 for others, with `center` less the mean. With `loss="squares"` (the default) the
     network is trained as a regression, and what is proved is about that regression; with `loss="logistic"` it minimises
     sum log(1 + exp(-y f)) + lambda sum |w_b|, and has `predict_proba`. Other parameters and attributes are those of
     ReLUCertRegressor, and `classes_`.
@@ -154,28 +175,30 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
     """
 
     loss: LossName = "squares"
+    center: bool = False
 
     def fit(self, X: Any, y: Any) -> ReLUCertClassifier:
         """Train and prove. Raises TooManyPatterns where patterns have to be listed, and are too many."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
-        kind = type_of_target(y, input_name="y", raise_unknown=True)
-        if kind != "binary":
-            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
         self.classes_, numbers = np.unique(y, return_inverse=True)
-        if len(self.classes_) != 2:
-            raise ValueError(f"This classifier needs samples of 2 classes; the data has {len(self.classes_)} class.")
-        self._certify(X, np.asarray(2.0 * numbers - 1.0, dtype=np.float64))
+        if len(self.classes_) < 2:
+            raise ValueError("This classifier needs samples of at least 2 classes; the data has 1 class.")
+        if len(self.classes_) > 2:
+            self._certify(X, np.asarray(numbers), classes=True)
+        else:
+            self._certify(X, np.asarray(2.0 * numbers - 1.0, dtype=np.float64))
         return self
 
     def decision_function(self, X: Any) -> Floats:
-        """f(x) for every row of X: positive for the second class."""
+        """f(x) for every row of X: of two classes one number, positive for the second; else one for each class."""
         return self._outputs(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The second class where f(x) > 0, else the first."""
+        """The second of two classes where f(x) > 0, else the first; of more that with the largest output."""
         values = self.decision_function(X)
-        chosen: NDArray[Any] = self.classes_[(values > 0).astype(int)]
+        best = values.argmax(axis=1) if values.ndim == 2 else (values > 0).astype(int)
+        chosen: NDArray[Any] = self.classes_[best]
         return chosen
 
     @available_if(_logistic)  # type: ignore[untyped-decorator]
@@ -183,8 +206,3 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
         """1 / (1 + exp(-f(x))) for the second class, and what is left for the first; for the logistic loss only."""
         second: Floats = expit(self.decision_function(X))
         return np.column_stack([1.0 - second, second])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags

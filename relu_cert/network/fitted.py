@@ -72,6 +72,11 @@ class FittedNetwork:
         """Second-layer weights."""
         return np.array([float(x) for x in self.exact().w2]) if self.neurons else np.zeros(0)
 
+    @property
+    def second(self) -> tuple[Floats, Floats]:
+        """The second layer, neurons x outputs, and its constants."""
+        return self.w2[:, None], np.array([float(self.b2)])
+
     def exact(self) -> TrainedNetwork:
         """The balanced ReLU network, every weight a rational; its inputs include the bias column."""
         if self.gates is not None:
@@ -183,6 +188,11 @@ class FittedOutputs(FittedNetwork):
         """The second-layer weights of the only output: there is none."""
         raise UsageError("a network with several outputs has W2.")
 
+    @property
+    def second(self) -> tuple[Floats, Floats]:
+        """The second layer, neurons x outputs, and its constants, the means included."""
+        return self.W2, np.array([float(a + b) for a, b in zip(self.means, self.constants, strict=True)])
+
     def exact(self) -> TrainedNetwork:
         """There is no exact balanced network: its neurons are pairs w, v of rationals."""
         raise UsageError("a network with several outputs is not written; its neurons have w and v, W1 and W2.")
@@ -199,7 +209,7 @@ class FittedOutputs(FittedNetwork):
             found = np.array(parts).reshape(len(parts), len(self.means))
         else:
             found = self._neurons(np.asarray(X, dtype=np.float64))
-        found += np.array([float(a + b) for a, b in zip(self.means, self.constants, strict=True)])
+        found += self.second[1]
         return found
 
     def _neurons(self, rows: Floats) -> Floats:
