@@ -209,8 +209,8 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
         return np.column_stack([1.0 - second, second])
 
     def __sklearn_tags__(self) -> Any:
-        """More than two classes can be fitted; the tag keeps scikit-learn's own checks to two, because theirs have up to
-        twenty classes in five directions, for which a proof takes hours."""
+        """More than two classes can be fitted; the tag keeps scikit-learn's own checks to two: theirs have up to
+        twenty classes in five directions, and no proof of that size ends soon."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
