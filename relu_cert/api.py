@@ -27,7 +27,7 @@ from relu_cert.errors import DataError, UsageError
 from relu_cert.files import Place, decide_places, written_here
 from relu_cert.free.terms import read_free
 from relu_cert.lasso import fitted_intercept, given_coefficients, lasso
-from relu_cert.models import fitted_alpha, require_same, require_same_lasso, through_pipeline, trained_with
+from relu_cert.models import fitted_alpha, labels_of, require_same, require_same_lasso, through_pipeline, trained_with
 from relu_cert.network.approximate import Strategy
 from relu_cert.network.biases import OutputBias
 from relu_cert.network.explore import Extreme
@@ -36,7 +36,7 @@ from relu_cert.network.penalty import PYTORCH, convert, implied, without_decay
 from relu_cert.network.penalty import penalty as named_penalty
 from relu_cert.patterns import enumerate_patterns, predict
 from relu_cert.pipeline import DEFAULT_GAP, DEFAULT_MAX_PATTERNS, network_problem
-from relu_cert.problem.loss import LossName
+from relu_cert.problem.loss import SQUARES, LossName
 from relu_cert.report.explore import Exploration
 from relu_cert.report.patterns import Patterns
 from relu_cert.report.progress import Progress
@@ -391,11 +391,12 @@ def certify_network(
     """Prove how far a network that somebody trained on Z and y is from the global optimum.
 
     `network`      arrays (W1, w2), (W1, b1, w2) or (W1, b1, w2, b2), or a dict of them; a torch Module or its state
-                   dict (two linear layers with a ReLU between them); a fitted MLPRegressor, also as the last step of
-                   a Pipeline, whose other steps transform Z; a file; a network of relu_cert
+                   dict (two linear layers with a ReLU between them); a fitted MLPRegressor or MLPClassifier (of two
+                   classes), also as the last step of a Pipeline, whose other steps transform Z; a file; a
+                   network of relu_cert
     `lam`          what it was trained with, in the convention `penalty`: "paper" (the default), "pytorch" (weight_decay
                    with the mean of squares), "pytorch-sum", "sklearn" (alpha; see `batch_size`), "scnn". A fitted
-                   MLPRegressor knows its own alpha and batch size: leave `lam` and `penalty` out
+                   model knows its own alpha and batch size: leave `lam` and `penalty` out
     `bias`         append a column of ones to Z; the network's first-layer biases belong to it
     `conv`, `bags`, `pool`  as for `certify`: the network is a convolution (W1 may have the shape filters x channels x
                    sizes), or one over sets
@@ -406,7 +407,7 @@ def certify_network(
     `no_decay`     with PyTorch the parameters without weight_decay, some of "bias" (all of them), "b1", "b2"
     `from_layer`   of a deeper network: the linear layers from this one on, two of them; what the layers before it make
                    of Z, in floats, is the data
-    `anyway`       judge a fitted MLPRegressor by another objective than the one it was fitted to, which is refused else
+    `anyway`       judge a fitted model by another objective than the one it was fitted to, which is refused else
     `gap`          the relative gap up to which the network is called optimal
     `own`          also solve the program over the network's own patterns (not with free terms, nor on large data)
     `seconds`      time for training and the bound of the optimum where the patterns are not listed (60 by default);
@@ -421,10 +422,13 @@ def certify_network(
     trained = replace(trained, slope=trained.bent(slope_of(slope, "slope")))
     conv = conv or trained.rule
     Z = trained.features(Z) if trained.before else Z
-    own_penalty = trained_with(network, len(y))
+    own_penalty, y = trained_with(network, len(y)), labels_of(network, y)
+    loss = SQUARES if own_penalty is None else own_penalty.loss
     if lam is None:
         if own_penalty is None or penalty not in (None, own_penalty.penalty):
-            raise UsageError("lam is missing: what was the network trained with? Only a fitted MLPRegressor knows.")
+            raise UsageError("lam is missing: what was the network trained with? Only a fitted MLP model knows.")
+        if not own_penalty.value:
+            raise UsageError("this model was fitted with alpha = 0, without a penalty: there is no lambda.")
         lam, penalty = own_penalty.value, own_penalty.penalty
         anyway = anyway or batch_size is not None
     if own_penalty is not None and penalty == own_penalty.penalty and batch_size is None:
@@ -435,7 +439,7 @@ def certify_network(
     data, raw = dataset_from_arrays(
         Z, y, bias=ones, names=names, target=target, conv=conv, bags=bags, pool=pool, slope=trained.slope
     )
-    conversion = convert(convention, positive(lam, "lam"), data.n, batch=batch_size, free=terms)
+    conversion = convert(convention, positive(lam, "lam"), data.n, batch=batch_size, free=terms, loss=loss)
     if not anyway:
         require_same(network, conversion, data.n)
     with Progress(quiet=not progress) as stages:

@@ -9,9 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from relu_cert.data.arrays import exact_number
 from relu_cert.errors import DataError, UsageError
 from relu_cert.network.penalty import Conversion, Penalty, convert
+from relu_cert.problem.loss import LOGISTIC, SQUARES, Loss
 
 _ANYWAY = "Leave lam out, or say anyway=True to judge it by the problem that is asked for"
 
@@ -28,24 +31,37 @@ def through_pipeline(model: Any, X: Any) -> tuple[Any, Any]:
 
 @dataclass(frozen=True)
 class TrainedWith:
-    """The penalty that a fitted estimator was trained with, in its convention, and its batch size."""
+    """The penalty that a fitted estimator was trained with, in its convention, its batch size and its loss."""
 
     value: Any
     penalty: str
     batch: int | None
+    loss: Loss = SQUARES
 
 
 def trained_with(network: Any, n: int) -> TrainedWith | None:
-    """What a fitted MLPRegressor knows of its own training on n points; None for all else."""
+    """What a fitted MLPRegressor or MLPClassifier knows of its own training on n points; None for all else."""
     if not hasattr(network, "coefs_") or getattr(network, "alpha", None) is None:
         return None
     whole = getattr(network, "solver", "lbfgs") == "lbfgs"
     size = getattr(network, "batch_size", "auto")
-    return TrainedWith(network.alpha, "sklearn", None if whole else min(200 if size == "auto" else int(size), n))
+    loss = LOGISTIC if getattr(network, "out_activation_", "") == "logistic" else SQUARES
+    return TrainedWith(network.alpha, "sklearn", None if whole else min(200 if size == "auto" else int(size), n), loss)
+
+
+def labels_of(network: Any, y: Any) -> Any:
+    """The targets of a classifier of two classes as 0 and 1, the number of the class; other targets as they are."""
+    if getattr(network, "out_activation_", "") != "logistic":
+        return y
+    classes = [*network.classes_]
+    try:
+        return [classes.index(label) for label in np.asarray(y).ravel().tolist()]
+    except ValueError as error:
+        raise DataError(f"y has labels other than those that the model was fitted to, {classes}: {error}.") from None
 
 
 def require_same(network: Any, asked: Conversion, n: int) -> None:
-    """UsageError unless a fitted MLPRegressor was fitted to the objective that is asked about."""
+    """UsageError unless a fitted model was fitted to the objective that is asked about."""
     known = trained_with(network, n)
     if known is None:
         return
@@ -53,7 +69,7 @@ def require_same(network: Any, asked: Conversion, n: int) -> None:
         raise UsageError(f"early_stopping held rows back from this model, so its objective was another one. {_ANYWAY}.")
     if not known.value:
         raise UsageError(f"this model was fitted with alpha = 0, without a penalty: there is no lambda. {_ANYWAY}.")
-    own = convert(Penalty(known.penalty), exact_number(known.value), n, batch=known.batch)
+    own = convert(Penalty(known.penalty), exact_number(known.value), n, batch=known.batch, loss=known.loss)
     if (float(own.lam), own.free) != (float(asked.lam), asked.free):
         batches = f"alpha = {float(own.value):.6g} on batches of {known.batch or n}"
         was = f"{batches}, lambda = {float(own.lam):.6g}, free biases"

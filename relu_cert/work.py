@@ -56,7 +56,7 @@ from relu_cert.report.network import NetworkReport
 from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport
 from relu_cert.report.prune import Pruning
-from relu_cert.variants import with_free_terms
+from relu_cert.variants import Variant, varied, with_free_terms
 
 NETWORK_GAP = Fraction(1, 1000)
 PATH_CLAIMS = ("patterns-complete", "continuous", "set-continuous", "min-norm-continuous", "breakpoints", "curve")
@@ -155,16 +155,19 @@ def examined(
     conversion = replace(conversion, decayed=bool(a))
     network = fold(trained, data.d, ones=data.source.bias, output_bias=output_bias, free=free)
     choice = LambdaChoice(value=conversion.lam)
-    with stages.stage("examine"):
-        found = examine(replace(network, roots=a), rows.Z, rows.y, conversion.lam, rows.bags)
     problem = with_free_terms(network_problem(rows, "relu", stages, max_patterns, listed=False), data, free)
-    problem = replace(problem, roots=a)
+    problem = varied(replace(problem, roots=a), Variant(loss=conversion.loss))
+    with stages.stage("examine"):
+        on = rows.Z, problem.y, conversion.lam, rows.bags, conversion.loss
+        found = examine(replace(network, roots=a), *on)
     facts = find_facts(problem, choice, DEFAULT_GAP, stages, limits=limits)
     among = None
     size = len(data.Z) * len(found.neurons) if problem.unlisted else 0
     left_out = ""
     if found.neurons and own and data.bags is not EACH:
         left_out = "that program is about single rows"
+    elif found.neurons and own and found.logistic:
+        left_out = "that program has the squares"
     elif found.neurons and own and free:
         left_out = "that program has no free terms"
     elif found.neurons and own and size > OWN_SIZE:
@@ -173,8 +176,9 @@ def examined(
         among = find_facts(own_problem(found.neurons, data.Z, data.y), choice, DEFAULT_GAP, stages)
     comparison = compare(found, facts, among)
     results = results_of(data.source, network_verdicts(comparison, gap))
-    told = data.source, data, results, target
-    return NetworkReport(*told, trained, conversion, comparison, gap=gap, own_left_out=left_out)
+    return NetworkReport(
+        data.source, data, results, target, trained, conversion, comparison, gap=gap, own_left_out=left_out
+    )
 
 
 def _require_kernel(trained: TrainedNetwork, data: Dataset) -> None:

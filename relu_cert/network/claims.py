@@ -33,6 +33,7 @@ def objective(comparison: Comparison, _: Fraction) -> Answer:
     over = "equal to the global optimum" if away == 0 else f"at most {at_most(away)} above the global optimum"
     J = short(found.J)
     exact = f"J is about {J[1:]}, an exact rational" if J.startswith("~") else f"J = {J}"
+    exact = f"J is {J}" if found.logistic else exact
     return proved("duality", f"{exact}; {over}.")
 
 
@@ -50,9 +51,9 @@ def _against(comparison: Comparison, value: Value, gap: Fraction, where: str) ->
     upper, lower = away.trained.upper, away.trained.lower
     relative = at_most(away.relative(found.J))
     bounds = f"at most {at_most(upper)} above the optimum {where} ({relative} of J)"
-    if upper <= gap * found.J:
+    if upper <= gap * found.J_below:
         return proved("duality", f"{bounds}.")
-    if found.J - value.upper > gap * found.J:
+    if found.J_below - value.upper > gap * found.J:
         return refuted("better point", f"{bounds}, at least {at_least(lower)}.")
     return undecided(f"{bounds}; more than the {about(gap)} asked for.")
 
@@ -76,6 +77,8 @@ def own_optimal(comparison: Comparison, gap: Fraction) -> Answer | None:
 def stationary(comparison: Comparison, _: Fraction) -> Answer:
     """Whether zero is in the Clarke subdifferential of J, and how far it is from it."""
     found = comparison.examination
+    if found.logistic:
+        return undecided("with the logistic loss gradients are no rationals.")
     squared = found.stationarity.distance_squared
     kinks = sum(len(neuron.kinks) for neuron in found.stationarity.neurons)
     at = found.stationarity.meant + (f", {kinks} kinks" if kinks else "")
@@ -163,7 +166,7 @@ def prune(comparison: Comparison, _: Fraction) -> Answer:
 @_claim("network-directions", "All its neurons have directions that optimal networks can have.")
 def directions(comparison: Comparison, _: Fraction) -> Answer:
     """Distance 0 for all proves it, a positive distance of one refutes it."""
-    if comparison.facts.problem.free:
+    if comparison.facts.problem.free or comparison.examination.logistic:
         return undecided(f"{comparison.facts.unsettled or FREE_TERMS}.")
     found = comparison.directions
     m = len(found)

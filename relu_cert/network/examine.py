@@ -10,12 +10,21 @@ from relu_cert.exact import Matrix, Vector
 from relu_cert.network.closest import Closest, Matching, closest, match
 from relu_cert.network.directions import direction_bounds
 from relu_cert.network.merge import Merged, merge_cells, merge_collinear, merge_on_data
-from relu_cert.network.objective import ConvexNeuron, Interval, convex_form, convex_objective, left_of, objective
+from relu_cert.network.objective import (
+    ConvexNeuron,
+    Interval,
+    bias_free,
+    convex_form,
+    enclosed_loss,
+    penalty,
+    penalty_sum,
+)
 from relu_cert.network.optimum import known_optimum
 from relu_cert.network.prune import Pruned, output_rank, prune_best
 from relu_cert.network.scale import NeuronScale, scales
 from relu_cert.network.stationarity import Stationarity, stationarity
 from relu_cert.network.trained import TrainedNetwork
+from relu_cert.problem.loss import SQUARES, Loss
 from relu_cert.prove.facts import Facts, Value
 
 _ZERO = Fraction(0)
@@ -26,10 +35,10 @@ NEAR = Fraction(1, 2**30)  # rows this near to a kink count as kinks in `near_st
 class Examination:
     """A folded network on data Z, y at lambda.
 
-    `J` is its objective, `P` the one it has when its neurons are balanced; `near_stationarity` counts rows within NEAR
-    of a kink as kinks; `collinear` and `on_data` are its merges, `cells` the merges of one cell of the data, which no
-    order changes; `rank` is the dimension of its outputs' span; `pruned` is what is left of `on_data` after optimal
-    pruning, at the objective `pruned_P`.
+    `J` is its objective, or with the logistic loss an upper bound, to 2^-256; `loss` is its part. `P` is the one it has
+    when its neurons are balanced; `near_stationarity` counts rows within NEAR of a kink as kinks; `collinear` and
+    `on_data` are its merges, `cells` the merges of one cell of the data, which no order changes; `rank` is the
+    dimension of its outputs' span; `pruned` is what is left of `on_data` after optimal pruning, at `pruned_P`.
     """
 
     network: TrainedNetwork
@@ -46,6 +55,13 @@ class Examination:
     rank: int
     pruned: Pruned
     pruned_P: Interval
+    loss: Interval
+    logistic: bool = False
+
+    @property
+    def J_below(self) -> Fraction:
+        """At most the objective; J itself with the squares."""
+        return self.J - (self.loss.upper - self.loss.lower)
 
 
 @dataclass(frozen=True)
@@ -82,18 +98,20 @@ class Distance:
         return self.trained.upper / J if J else _ZERO
 
 
-def examine(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, bags: Each = EACH) -> Examination:
-    """Everything that needs no optimum to compare with."""
+def examine(
+    network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, bags: Each = EACH, loss: Loss = SQUARES
+) -> Examination:
+    """Everything that needs no optimum to compare with. What is said of gradients is about the squares."""
     neurons = convex_form(network)
-    left = left_of(network, Z, y, bags)
+    found = enclosed_loss(loss, y, bias_free(network).on(Z, bags))
     on_data = merge_on_data(neurons, Z)
     pruned = prune_best(on_data.neurons, Z, bags)
     return Examination(
         network=network,
         lam=lam,
         neurons=neurons,
-        J=objective(network, Z, y, lam, bags),
-        P=convex_objective(neurons, Z, left, lam, bags=bags),
+        J=found.upper + penalty(network, lam),
+        P=found + penalty_sum(neurons).scale(lam),
         scales=scales(network, lam),
         stationarity=stationarity(network, Z, y, lam, bags=bags),
         near_stationarity=stationarity(network, Z, y, lam, NEAR, bags),
@@ -102,7 +120,9 @@ def examine(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, bags: 
         cells=merge_cells(neurons, Z),
         rank=output_rank(neurons, Z, bags),
         pruned=pruned,
-        pruned_P=convex_objective(pruned.neurons, Z, left, lam, bags=bags),
+        pruned_P=found + penalty_sum(pruned.neurons).scale(lam),
+        loss=found,
+        logistic=loss is not SQUARES,
     )
 
 
@@ -110,7 +130,7 @@ def compare(examination: Examination, facts: Facts, own: Facts | None) -> Compar
     """The network beside what was proved about the optimum over all patterns, and over its own."""
     best = merge_collinear([ConvexNeuron(neuron.sign, neuron.w) for neuron in facts.primal.neurons]).neurons
     nearest = match(examination.cells.neurons, best)
-    if facts.problem.free:  # neurons are not compared
+    if facts.problem.free or examination.logistic:  # neurons are not compared
         return Comparison(examination, facts, own, nearest)
     optimum = known_optimum(facts)
     return Comparison(
@@ -127,6 +147,6 @@ def distance(examination: Examination, value: Value) -> Distance:
     """J - p and P - p for an optimal value lower <= p <= upper."""
     J, P = examination.J, examination.P
     return Distance(
-        Interval(max(_ZERO, J - value.upper), J - value.lower),
+        Interval(max(_ZERO, examination.J_below - value.upper), J - value.lower),
         Interval(max(_ZERO, P.lower - value.upper), P.upper - value.lower),
     )

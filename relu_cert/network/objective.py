@@ -22,10 +22,11 @@ from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.free.terms import Free, weights_of
 from relu_cert.network.biases import square_root
 from relu_cert.network.trained import TrainedNetwork
+from relu_cert.problem.loss import SQUARES, Loss
 from relu_cert.prove.facts import ExactNeuron
 from relu_cert.rationals import products
 
-_ZERO, HALF = Fraction(0), Fraction(1, 2)
+_ZERO, HALF, FINE = Fraction(0), Fraction(1, 2), Fraction(1, 2**256)
 
 
 @dataclass(frozen=True)
@@ -91,11 +92,22 @@ def residual(network: TrainedNetwork, Z: Matrix, y: Vector, bags: Each = EACH) -
     return tuple(a - b for a, b in zip(y, bias_free(network).on(Z, bags), strict=True))
 
 
-def objective(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, bags: Each = EACH) -> Fraction:
-    """J, exactly."""
+def enclosed_loss(loss: Loss, y: Vector, f: Vector) -> Interval:
+    """The loss of outputs f: exactly with the squares, to 2^-256 with the logistic one."""
+    high = loss.upper(y, f, _ZERO, FINE)
+    return Interval(high if loss is SQUARES else high - 8 * FINE, high)
+
+
+def penalty(network: TrainedNetwork, lam: Fraction) -> Fraction:
+    """lambda/2 (|W1|^2 + |w2|^2), and lambda |b2| where the output bias is a neuron."""
     weights = sum((norm_squared(weights_of(network.free, w)) for w in network.W1), norm_squared(network.w2))
     bias = 2 * abs(network.b2) if network.bias_neuron else _ZERO
-    return HALF * norm_squared(residual(network, Z, y, bags)) + HALF * lam * (weights + bias)
+    return HALF * lam * (weights + bias)
+
+
+def objective(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, bags: Each = EACH) -> Fraction:
+    """J with the squares, exactly."""
+    return HALF * norm_squared(residual(network, Z, y, bags)) + penalty(network, lam)
 
 
 def left_of(network: TrainedNetwork, Z: Matrix, y: Vector, bags: Each = EACH) -> Vector:

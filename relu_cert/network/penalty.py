@@ -13,6 +13,9 @@ penalty. Other conventions minimise a multiple of it:
     pytorch       n weight_decay / 2    1/n |f - y|^2 + weight_decay/2 |all parameters|^2    (MSELoss, reduction "mean")
     pytorch-sum   weight_decay / 2      |f - y|^2 + weight_decay/2 |all parameters|^2        (MSELoss, reduction "sum")
 
+With the logistic loss (scikit-learn's MLPClassifier) sum log(1 + exp(-y f)) takes the place of 1/2 |f - y|^2, for the
+conventions paper and sklearn.
+
 The conversions are exact. scikit-learn penalises no bias: there the output bias and those of the first layer are free,
 and what is proved is about its own objective. So it is for PyTorch's weight_decay (SGD and Adam): on all parameters
 that the optimiser is given, the output bias b2 with them, lambda/2 b2^2 (relu_cert.free.decay); where biases are left
@@ -31,6 +34,7 @@ from relu_cert.errors import UsageError
 from relu_cert.figures import downwards
 from relu_cert.free.terms import Free, free_constant, read_free
 from relu_cert.network.trained import TrainedNetwork
+from relu_cert.problem.loss import SQUARES, Loss
 from relu_cert.serialize import UNWRITTEN
 
 _NO_OBJECTIVE = {
@@ -82,6 +86,7 @@ class Conversion:
     batch: int | None = None
     free: Annotated[Free, UNWRITTEN] = ()
     times: Annotated[Fraction, UNWRITTEN] = Fraction(1)
+    loss: Annotated[Loss, UNWRITTEN] = SQUARES
     decayed: Annotated[bool, UNWRITTEN] = False  # the output bias costs lambda/2 b2^2, as in the convention
 
     @property
@@ -138,8 +143,18 @@ def implied(convention: Penalty, free: Free) -> Free:
     return read_free((*free, *_FREE.get(convention, ())))
 
 
-def convert(convention: Penalty, value: Fraction, n: int, *, batch: int | None = None, free: Free = ()) -> Conversion:
+def convert(
+    convention: Penalty,
+    value: Fraction,
+    n: int,
+    *,
+    batch: int | None = None,
+    free: Free = (),
+    loss: Loss = SQUARES,
+) -> Conversion:
     """The paper's lambda for the convention's number on n data points, exactly."""
+    if loss is not SQUARES and convention not in (Penalty.PAPER, Penalty.SKLEARN):
+        raise UsageError(f"with the logistic loss lambda is the paper's, or scikit-learn's alpha, not {convention}'s.")
     if value <= 0:
         raise UsageError(f"the penalty must be positive, not {value}; without one there is no lambda.")
     if batch is not None and convention is not Penalty.SKLEARN:
@@ -181,4 +196,9 @@ def convert(convention: Penalty, value: Fraction, n: int, *, batch: int | None =
     }[convention]
     here = f"times {times} that is {squares} with " if formula else ""
     text = f"{convention}: {minimised}; {here}lambda = {formula}{' = ' if formula else ''}{lam}."
-    return Conversion(convention, value, lam, text, _PENALISED[convention], batch, implied(convention, free), times)
+    if loss is not SQUARES:
+        logs = "sum log(1 + exp(-y f))"
+        text = text.replace("1/(2B) |f - y|^2", f"1/B {logs}").replace("1/2 |f - y|^2", logs)
+    return Conversion(
+        convention, value, lam, text, _PENALISED[convention], batch, implied(convention, free), times, loss
+    )

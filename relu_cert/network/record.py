@@ -56,7 +56,7 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
         "gap": number(gap),
         "objective": number(found.J),
     }
-    if not hidden_cells(comparison):
+    if not hidden_cells(comparison) and not found.logistic:
         content["stationary"] = _stationary(patterns, found.stationarity)
     if comparison.own is not None:
         model = comparison.own.problem.model
@@ -66,7 +66,7 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
         }
     if prunable(found):
         content["pruned"] = [{"sign": sign_text(n.sign), "w": vector(n.w)} for n in found.pruned.neurons]
-    if not found.network.free:
+    if not found.network.free and not found.logistic:
         content["directions"] = [written(one) for one in comparison.directions]
     if comparison.closest is not None:
         content["nearest"] = written(comparison.closest)

@@ -105,7 +105,9 @@ class NetworkReport(Report):
             "balanced_objective": found.P,
             "global": self._against(self.facts.value),
             "own_patterns": None if own is None else self._against(own.value),
-            "stationarity": {
+            "stationarity": None
+            if found.logistic
+            else {
                 "distance_squared": found.stationarity.distance_squared,
                 "near_distance_squared": found.near_stationarity.distance_squared,
                 "kinks": [neuron.kinks for neuron in found.stationarity.neurons],
@@ -155,7 +157,7 @@ class NetworkReport(Report):
     def _parts(self) -> Iterator[str]:
         """Loss and penalty apart, and where the network is far from the best, what would already be better."""
         found, value = self.comparison.examination, self.facts.value
-        if self.facts.problem.relu.bags is not EACH:
+        if self.facts.problem.relu.bags is not EACH or found.logistic:
             return
         best, own = _losses(self.facts, found)
         mine, theirs = ((decimal(x, 8), decimal(whole - x, 8)) for x, whole in ((own, found.J), (best, value.upper)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from relu_cert.errors import UsageError
 from relu_cert.network.objective import Interval
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.prove.facts import Facts, Value
@@ -33,7 +34,7 @@ class CertifiedNetwork(CertifiedResult):
 
     @property
     def objective(self) -> Fraction:
-        """The exact objective of the given network."""
+        """The exact objective of the given network; with the logistic loss at least that, to 2^-256."""
         return self.report.comparison.examination.J
 
     @property
@@ -43,7 +44,9 @@ class CertifiedNetwork(CertifiedResult):
 
     @property
     def stationarity(self) -> Interval:
-        """The squared distance of zero from the Clarke subdifferential."""
+        """The squared distance of zero from the Clarke subdifferential; with the squares."""
+        if self.report.comparison.examination.logistic:
+            raise UsageError("with the logistic loss gradients are no rationals, and nothing is known of stationarity.")
         return self.report.comparison.examination.stationarity.distance_squared
 
     @property

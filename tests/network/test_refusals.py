@@ -305,7 +305,7 @@ def _mlp(**changes: Any) -> SimpleNamespace:
     ("changes", "message"),
     [
         ({"activation": "tanh"}, "the activation is tanh; only ReLU"),
-        ({"out_activation_": "logistic"}, "the output activation is logistic; expected a regressor"),
+        ({"out_activation_": "tanh"}, "the output activation is tanh; expected a linear"),
         ({"coefs_": [np.ones((2, 3)), np.ones((3, 3)), np.ones((3, 1))]}, "a network of 2 hidden layers"),
         ({"coefs_": [np.ones((2, 3)), np.ones((3, 2))]}, r"several outputs \(2\)"),
         ({"coefs_": [np.full((2, 3), np.nan), np.ones((3, 1))]}, "is nan"),

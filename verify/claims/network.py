@@ -19,8 +19,10 @@ from verify.text import Node, show
 def objective(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: J exactly, and how far it is above the global optimum at most."""
     network, value = facts[NETWORK], facts[VALUE]
-    J = network.weights.objective
-    return f"J = {show(J)}, at most {show(J - value.lower)} above the global optimum for lambda = {show(problem.lam)}"
+    J, sign = network.weights.objective, "<=" if problem.logistic else "="
+    return (
+        f"J {sign} {show(J)}, at most {show(J - value.lower)} above the global optimum for lambda = {show(problem.lam)}"
+    )
 
 
 def optimal(problem: Problem, facts: Facts, node: Node) -> str:
@@ -47,14 +49,14 @@ def not_own_optimal(problem: Problem, facts: Facts, node: Node) -> str:
 
 def reached(network: Network, value: Value | Own, node: Node) -> str:
     """J - lower <= gap J, in words, or a rejection."""
-    J, above = network.weights.objective, network.weights.objective - value.lower
+    J, above = network.weights.below, network.weights.objective - value.lower
     node.require(above <= network.gap * J, f"J - lower <= gap * J = {show(network.gap * J)}", show(above))
     return f"up to the relative gap {show(network.gap)}: J is at most {show(above)} above the optimum"
 
 
 def missed(network: Network, value: Value | Own, node: Node) -> str:
     """J - upper > gap J, in words, or a rejection."""
-    J, above = network.weights.objective, network.weights.objective - value.upper
+    J, above = network.weights.objective, network.weights.below - value.upper
     node.require(above > network.gap * J, f"J - upper > gap * J = {show(network.gap * J)}", show(above))
     return f"is at least {show(above)} above the optimum, more than the relative gap {show(network.gap)}"
 
@@ -97,8 +99,9 @@ def not_balanced(problem: Problem, facts: Facts, node: Node) -> str:
     network = facts[NETWORK]
     wrong = unbalanced(problem, network)
     node.require(wrong, "a neuron with |W1_i| != |w2_i|", "none")
-    J, (below, above) = network.weights.objective, balanced_objective(problem, network.weights)
-    gain = f"from {show(max(J - above, Fraction(0)))} to {show(J - below)}"
+    low, high = network.weights.below, network.weights.objective
+    below, above = balanced_objective(problem, network.weights)
+    gain = f"from {show(max(low - above, Fraction(0)))} to {show(high - below)}"
     return f"neurons of the wrong scale: {len(wrong)} of {len(network.weights.W1)}; balancing them gains {gain}"
 
 

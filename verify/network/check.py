@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from verify.facts import DUAL, LAMBDA_MAX, NEURONS, PATTERNS, POLYTOPE, VALUE, Facts
@@ -22,6 +22,7 @@ from verify.text import Fields, Node, show
 REQUIRED = ("file", "penalty", "W1", "w2", "b2", "gap", "objective")
 OPTIONAL = ("stationary", "own", "pruned", "directions", "nearest")
 OPTIONAL_WITH_FREE_TERMS = ("stationary", "pruned")  # the others rest on a program without free terms
+OPTIONAL_LOGISTIC = ("pruned",)  # gradients are no rationals
 OPTIONAL_WITH_BAGS = ("stationary", "pruned", "directions", "nearest")  # its own patterns are a program of rows
 
 
@@ -48,7 +49,7 @@ def check_network(problem: Problem, facts: Facts, node: Node) -> Network:
     """Reject unless everything that is said of the network holds."""
     skip = ("skip",) if "skip" in problem.free else ()
     parts_of = OPTIONAL_WITH_FREE_TERMS if problem.free else OPTIONAL_WITH_BAGS if problem.bags else OPTIONAL
-    fields = node.record(*REQUIRED, *skip, optional=parts_of)
+    fields = node.record(*REQUIRED, *skip, optional=OPTIONAL_LOGISTIC if problem.logistic else parts_of)
     file = fields["file"].record("sha256", "origin")
     digest, origin = file["sha256"].text(), file["origin"].text()
     if re.fullmatch(r"([0-9a-f]{64})?", digest) is None:
@@ -59,7 +60,11 @@ def check_network(problem: Problem, facts: Facts, node: Node) -> Network:
     weights = read_weights(problem, fields)
     gap = read_gap(fields["gap"])
     more = "" if free_constant(problem) else " + lambda |b2|"
-    equal(fields["objective"], f"J = 1/2|f - y|^2 + lambda/2 (|W1|^2 + |w2|^2){more}", weights.objective)
+    if problem.logistic:
+        fields["objective"].require((J := fields["objective"].number()) >= weights.objective, "an upper bound of J")
+        weights = replace(weights, objective=J, slack=J - weights.below)
+    else:
+        equal(fields["objective"], f"J = 1/2|f - y|^2 + lambda/2 (|W1|^2 + |w2|^2){more}", weights.objective)
     stationary = None
     if "stationary" in fields:
         stationary = check_stationary(problem, facts.get(PATTERNS), weights, fields["stationary"])
@@ -97,7 +102,8 @@ def check_penalty(problem: Problem, node: Node) -> None:
     """Reject unless lambda is what the convention's number means on n data points in batches of B."""
     fields = node.record("convention", "value", "batch")
     n = problem.points
-    convention = fields["convention"].text("paper", "scnn", "sklearn", "pytorch", "pytorch-sum")
+    squares = () if problem.logistic else ("scnn", "pytorch", "pytorch-sum")
+    convention = fields["convention"].text("paper", "sklearn", *squares)
     batch = n if fields["batch"].value is None else fields["batch"].index(n + 1)
     if batch == 0 or n % batch or (batch != n and convention != "sklearn"):
         raise fields["batch"].reject("null, or for sklearn a batch size that divides the number of points")

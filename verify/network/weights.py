@@ -38,7 +38,7 @@ class Neuron:
 @dataclass(frozen=True)
 class Weights:
     """W1 (m x d), w2 (m), b2 and s (d, or none), the neurons that are not zero, what the free terms leave of y, the
-    residual r = y - f(Z), and J."""
+    residual r = y - f(Z), and J, at most `slack` below `objective`: 0 but with the logistic loss."""
 
     W1: Matrix
     w2: Vector
@@ -48,6 +48,12 @@ class Weights:
     left: Vector
     residual: Vector
     objective: Fraction
+    slack: Fraction = Fraction(0)
+
+    @property
+    def below(self) -> Fraction:
+        """At most J."""
+        return self.objective - self.slack
 
 
 def read_weights(problem: Problem, fields: Fields) -> Weights:
@@ -74,7 +80,19 @@ def read_weights(problem: Problem, fields: Fields) -> Weights:
     left = tuple(y_k - s_k - b2 * e_k for y_k, s_k, e_k in zip(problem.y, linear, ones, strict=True))
     r = residual(left, neurons)
     penalty = square(w2) + sum(map(problem.length_squared, W1), 0 if constant else 2 * abs(b2))
-    return Weights(W1, w2, b2, skip, tuple(neurons), left, r, square(r) / 2 + problem.lam * penalty / 2)
+    low, high = loss_of_residual(problem, r)
+    size = problem.lam * penalty / 2
+    return Weights(W1, w2, b2, skip, tuple(neurons), left, r, high + size, high - low)
+
+
+def loss_of_residual(problem: Problem, r: Vector) -> tuple[Fraction, Fraction]:
+    """Rationals below and above the loss of y - r; with the squares the number itself, twice."""
+    if not problem.logistic:
+        return (square(r) / 2,) * 2
+    from verify.rules.logistic.value import ONE, loss_of
+
+    found = [loss_of(y_k * (y_k - r_k)) for y_k, r_k in zip(problem.y, r, strict=True)]
+    return Fraction(sum(low for low, _ in found), ONE), Fraction(sum(high for _, high in found), ONE)
 
 
 def free_constant(problem: Problem) -> bool:
@@ -117,8 +135,9 @@ def residual(left: Vector, neurons: list[Neuron]) -> Vector:
 
 def balanced(problem: Problem, weights: Weights) -> tuple[Fraction, Fraction]:
     """Rationals below and above P, the objective after balancing."""
-    below, above = (square(weights.residual) / 2 + problem.lam * x for x in norms(weights.neurons))
-    return below, above
+    low, high = loss_of_residual(problem, weights.residual)
+    below, above = norms(weights.neurons)
+    return low + problem.lam * below, high + problem.lam * above
 
 
 def norms(neurons: tuple[Neuron, ...]) -> tuple[Fraction, Fraction]:

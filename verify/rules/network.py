@@ -9,6 +9,6 @@ from verify.rule import Rule, unlisted
 RULE = Rule(
     (NETWORK,),
     lambda problem, facts, node: proved(NETWORK, check_network(problem, facts, node)),
-    applies=lambda problem: unlisted(problem) and not problem.logistic,
+    applies=unlisted,
     bags=True,
 )

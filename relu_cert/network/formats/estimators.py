@@ -18,16 +18,25 @@ from relu_cert.network.trained import Origin, TrainedNetwork
 
 
 def from_sklearn(model: Any, layer: int = 1) -> TrainedNetwork:
-    """The network of a fitted scikit-learn MLPRegressor with one hidden ReLU layer and one output.
+    """The network of a fitted scikit-learn MLPRegressor, or MLPClassifier of two classes, with one hidden ReLU layer.
 
+    A classifier's output f is the log of the odds of `classes_[1]`: its loss is log(1 + exp(-y f)), y = 1 there.
     Reads `coefs_` (d x m and m x 1) and `intercepts_`. MLPRegressor always has biases in both layers and penalises
     neither: see `relu_cert.network.penalty`.
     """
     name = type(model).__name__
     if not hasattr(model, "coefs_") or not hasattr(model, "intercepts_"):
-        raise UsageError(f"{name}: no coefs_; fit the model first (expected a fitted MLPRegressor).")
-    if (last := getattr(model, "out_activation_", None)) != "identity":
-        raise DataError(f"{name}: the output activation is {last}; expected a regressor with a linear output.")
+        raise UsageError(f"{name}: no coefs_; fit the model first (expected a fitted MLPRegressor or MLPClassifier).")
+    last = getattr(model, "out_activation_", None)
+    if last == "softmax":
+        raise DataError(
+            f"{name}: {len(model.classes_)} classes; a given network has one output here, two classes. certify_outputs "
+            "trains one with an output for each class."
+        )
+    if last == "logistic" and model.intercepts_[-1].size > 1:
+        raise DataError(f"{name}: {model.intercepts_[-1].size} labels at once (multilabel); certify them one by one.")
+    if last not in ("identity", "logistic"):
+        raise DataError(f"{name}: the output activation is {last}; expected a linear or a logistic output.")
     if model.activation != "relu":
         raise DataError(f"{name}: the activation is {model.activation}; only ReLU is understood.")
     coefs, biases = ([np.asarray(a) for a in arrays] for arrays in (model.coefs_, model.intercepts_))
