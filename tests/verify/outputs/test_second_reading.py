@@ -18,17 +18,19 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 from tests.verify.oracle.brute import Mat, kernel, rank, solve, vec
-from tests.verify.outputs.planted import changed, tree
+from tests.verify.outputs.planted import changed, square, tree
 from tests.verify.score import CORPUS
 from verify import Rejected, check
 from verify.certificate import read
 from verify.cover.lines import lines_of
 from verify.cover.tree import sign_cones
 from verify.facts import DUAL, FORMS, VALUE, Facts
-from verify.outputs.check import Form, Tie, copositive, forms, less, mask, read_tie, size, values_of
+from verify.outputs.check import Form, Proof, Tie, copositive, forms, less, mask, read_tie, size, values_of
 from verify.outputs.classes import Around, OneDirection, check_kinks, linear, omega, one_at_most, read_class
 from verify.outputs.forms import definite
 from verify.outputs.tree import Streams, walk
+from verify.problem.input import Input
+from verify.problem.outputs import centered, read_columns, read_targets
 from verify.problem.problem import Problem
 from verify.rules import check_facts, load
 from verify.rules.outputs.cover_set import alone, near, out, weighed
@@ -617,12 +619,13 @@ def test_no_class_has_no_weight() -> None:
 
 
 def test_where_networks_of_several_outputs_are_said_to_be_one() -> None:
-    """With the squares, and nothing free but an output bias."""
+    """With nothing free but an output bias, and with the softmax nothing."""
     several = Problem("relu", F(1), ((F(1),),), (F(1), F(2)), targets=2)
     assert alone(several) and alone(replace(several, free=("output-bias",)))
     assert not alone(replace(several, targets=1)) and not alone(replace(several, free=("skip",)))
     assert not alone(replace(several, free=("output-bias", "skip")))
-    assert not alone(replace(several, roots=(F(1),))) and not alone(replace(several, logistic=True))
+    assert not alone(replace(several, roots=(F(1),))) and alone(replace(several, logistic=True))
+    assert not alone(replace(several, logistic=True, free=("output-bias",)))
     assert load("cover_set", several).applies is alone
 
 
@@ -654,3 +657,160 @@ def test_a_forged_set_is_rejected(place: str, wrong: Any) -> None:
 def words(numbers: Iterable[Any]) -> str:
     """A vector."""
     return " ".join(map(str, numbers))
+
+
+@dataclass
+class Through:
+    """Lines of R^3, some of them through u = e3, with weights that slope down along v, and L v in their span."""
+
+    around: Around
+    L: list[list[F]]
+    v: Vec
+    tight: list[int]
+    entry: dict[str, Any]
+
+
+def through(seed: int) -> Through:
+    """As many lines as there are, two of them in the basis."""
+    r = random.Random(seed)
+    count, C = r.randint(2, 5), 2
+    Z = (*mat_of("1 0 0", "1 2 0", "1 -1 0", "0 3 0", "2 1 0")[:count], vec(1, 1, 1))
+    theta = tuple(F(r.randint(-9, 9), r.choice([1, 2])) for _ in range(C * len(Z)))
+    problem = Problem("relu", F(5), Z, theta, targets=C)
+    values = values_of(lines_of(problem), theta, C)
+    v = tuple(-F(sum(w[c] for w in values.W[:count]), values.unit) / r.randint(1, 30) for c in range(C))
+    proof = Proof(values, [(1, 0, 0), (0, 1, 0), (0, 0, 1)], [], 0, NODE)
+    R, rho, Lambda = (F(r.choice([0, 1, 3]), 10 ** r.randint(0, 9)) for _ in range(3))
+    around = Around(problem, proof, R, rho, F(1), Lambda)
+    basis = sorted(r.sample(range(count), 2))
+    rest = [c for c in range(count) if c not in basis]
+    fixed = [r.choice([F(0), F(1), F(1, 2), F(1, 2), F(r.randint(-3, 13), 10)]) for _ in rest]
+    pull = [F(0)] * 3
+    for c in range(count):
+        w, p = dot([F(x, values.unit) for x in values.W[c]], v), values.lines.rows[c]
+        share = fixed[rest.index(c)] if c in rest else F(r.randint(1, 9), 10)
+        pull = [x - share * w * y for x, y in zip(pull, p, strict=True)]
+    length = dot(v, v) or F(1)
+    L = [[x * y / length for y in v] for x in pull]
+    return Through(around, L, v, [*range(count)], {"basis": basis, "fixed": words(fixed)})
+
+
+NODE = Node(None)
+
+
+def test_kinks_beside_those_of_the_basis() -> None:
+    """Lines that the basis spans, with shares: accepted exactly where the page says, for errors of all sizes."""
+    verdicts = {True: 0, False: 0}
+    for seed in range(400):
+        one = through(seed)
+        fields = {key: Node(value_) for key, value_ in one.entry.items()}
+        for eps in (F(0), F(1, 10**9), F(1, 1000), F(1, 100), F(1, 10)):
+            said = kinks_hold(one.around, one.L, one.v, eps, one.tight, one.entry)
+            try:
+                check_kinks(one.around, one.L, one.v, eps, one.tight, fields)
+                accepted = True
+            except Rejected:
+                accepted = False
+            assert accepted == said, (seed, eps)
+            verdicts[said] += len(one.tight) > 2
+    assert min(verdicts.values()) > 30
+
+
+def test_the_share_of_a_kink_is_from_0_to_1_and_its_weight_not_above_0() -> None:
+    """At the ends, and at w + e = 0, exactly; a little further is too far."""
+    verdicts = []
+    for w, eps, share in (
+        (-1, F(3, 5), "1"),
+        (-1, F(3, 5), "0"),
+        (-1, F(3, 5) * (1 + F(1, 10**20)), "1/2"),
+        (-1, F(1, 2), "11/10"),
+        (-1, F(1, 2), "-1/10"),
+        (-1, F(0), "1"),
+    ):
+        problem = Problem("relu", F(1), mat_of("1 0 0", "0 1 0", "1 1 0"), vec(0, 0, 0, 0, 1, 0), targets=2)
+        values = values_of(lines_of(problem), problem.y, 2)
+        values.W[0], values.W[1], values.W[2] = [-100, 0], [-100, 0], [3 * int(w), 4]
+        proof = Proof(values, [(1, 0, 0), (0, 1, 0), (0, 0, 1)], [], 0, NODE)
+        around = Around(problem, proof, F(0), F(0), F(1), F(0))
+        pull = [20 + 3 * F(share), 20 + 3 * F(share), F(0)]
+        L = [[x, F(0)] for x in pull]
+        fields = {"basis": Node([0, 1]), "fixed": Node(share)}
+        try:
+            check_kinks(around, L, vec(1, 0), eps, [0, 1, 2], fields)
+            verdicts.append(True)
+        except Rejected:
+            verdicts.append(False)
+    assert verdicts == [True, True, False, False, False, True]
+
+
+def mat_of(*rows: str) -> Mat:
+    """Rows of integers."""
+    return tuple(vec(*map(int, row.split())) for row in rows)
+
+
+@pytest.mark.parametrize("name", UNIQUE)
+def test_the_nearest_margin_and_the_row_space(name: str) -> None:
+    """delta = 1/2 is too much, a little less is not what is wrong; a direction outside of the row space is no class."""
+    one = opened(name)
+    entry, lam = one.classes[0], one.around.problem.lam
+    wide = replace(one.around, rho=lam / 10)
+    gap = lam**2 - (lam - wide.rho) ** 2
+    with pytest.raises(Rejected, match="delta < 1/2"):
+        read_class(wide, Node(entry | {"margin": str(4 * gap)}))
+    with pytest.raises(Rejected) as caught:
+        read_class(wide, Node(entry | {"margin": str(4 * gap * (1 + F(1, 10**6)))}))
+    assert "delta < 1/2" not in str(caught.value)
+    proof = replace(one.around.proof, basis=one.around.proof.basis[:1])
+    with pytest.raises(Rejected, match="row space"):
+        read_class(replace(one.around, proof=proof), Node(entry))
+    with pytest.raises(Rejected, match="row space"):
+        read_class(one.around, Node(entry | {"u": words(0 for _ in entry["u"].split())}))
+
+
+def test_as_many_ties_as_the_page_says() -> None:
+    """255, and no more; 12 vectors of a basis."""
+    ties = [{"lines": [], "shares": ""}] * 255
+    assert check(json.dumps(changed(square(), "facts.cover.proof.ties", ties)).encode())
+    with pytest.raises(Rejected, match="at most 255"):
+        check(json.dumps(changed(square(), "facts.cover.proof.ties", [*ties, ties[0]])).encode())
+
+
+COLUMNS = Input("", "csv", targets=(0, 2))
+
+
+def test_columns_of_targets_at_the_edges() -> None:
+    """A target beyond the last column, no feature but a bias, and where a number is that is none."""
+    rows_ = [["1", "5", "2"], ["3", "6", "4"]]
+    Z, Y = read_columns(rows_, COLUMNS, 1)
+    assert (mat_of("5", "6"), mat_of("1 2", "3 4")) == (Z, Y)
+    assert read_columns(rows_, replace(COLUMNS, bias=True), 1)[0] == mat_of("5 1", "6 1")
+    two = [row[:2] for row in rows_]
+    assert read_columns(two, replace(COLUMNS, targets=(0, 1), bias=True), 1)[0] == mat_of("1", "1")
+    for asked in (replace(COLUMNS, targets=(0, 3)), replace(COLUMNS, targets=(0, 1, 2))):
+        with pytest.raises(Rejected, match="target columns"):
+            read_columns(rows_, asked, 1)
+    with pytest.raises(Rejected, match="data record 3 field 2"):
+        read_columns([["1", "5", "2"], ["3", "x", "4"]], COLUMNS, 2)
+    labels = replace(COLUMNS, targets=(2,), labels=("2", "4"))
+    assert read_columns(rows_, labels, 1) == (mat_of("1 5", "3 6"), mat_of("1 0", "0 1"))
+    for wrong in (("2",), ("2", "4", "4"), ("2", "5"), ("4", "2", "6")):
+        with pytest.raises(Rejected, match="the 2 classes of the data given"):
+            read_columns(rows_, replace(labels, labels=wrong), 1)
+
+
+def test_targets_of_the_problem() -> None:
+    """At least two in a row, as many rows as there are, or as many as there may be with bags."""
+    assert read_targets(Node(["1 2", "3 4"]), 2) == read_targets(Node(["1 2", "3 4"]), None) == (vec(1, 2, 3, 4), 2)
+    for text, count in ((["1 2"], 2), ([], None), ([], 0), (["1"], 1), (["1 2", "3"], 2), (["1 2"] * 3, 2)):
+        with pytest.raises(Rejected):
+            read_targets(Node(text), count)
+    with pytest.raises(Rejected, match="2 rows of at least two numbers"):
+        read_targets(Node(["1 2"]), 2)
+    with pytest.raises(Rejected, match="expected rows of at least two numbers"):
+        read_targets(Node(["1"]), None)
+
+
+def test_targets_less_their_means() -> None:
+    """Column by column, where it is asked for."""
+    Y = mat_of("1 0", "3 0", "5 3")
+    assert centered(COLUMNS, Y) == Y and centered(replace(COLUMNS, center=True), Y) == mat_of("-2 -1", "0 -1", "2 2")
