@@ -15,7 +15,7 @@ from relu_cert.bags import EACH
 from relu_cert.claims.claim import Result
 from relu_cert.data.dataset import Source
 from relu_cert.evidence import Cover, Leaders
-from relu_cert.evidence.outputs import Alone, Outputs
+from relu_cert.evidence.outputs import Alone, ByAxes, Outputs
 from relu_cert.exact import norm_squared
 from relu_cert.files import replacing
 from relu_cert.problem import loss as losses
@@ -109,7 +109,7 @@ def _proofs(facts: Facts) -> dict[str, Any]:
     """Patterns, lambda_max and the dual point: by multipliers, by covers or by leaders."""
     problem, dual = facts.problem, facts.dual
     proofs: dict[str, Any] = {} if problem.listed is None else {"patterns": written(problem.listed)}
-    if isinstance(dual.multipliers, Leaders):
+    if isinstance(dual.multipliers, Leaders | ByAxes):
         return proofs | {"leaders": written(dual.multipliers)}
     proofs |= _lambda_max(facts.lambda_max, problem)
     if not isinstance(dual.multipliers, Cover | Outputs):

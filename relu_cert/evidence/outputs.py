@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
-from relu_cert.evidence import Packed, Row
+from relu_cert.evidence import Leaders, Packed, Row
 from relu_cert.exact import Vector
-from relu_cert.serialize import OPTIONAL, UNWRITTEN
+from relu_cert.serialize import OPTIONAL, UNWRITTEN, Key
 
 PLAIN, SHARES, FINE, TIE = 200, 201, 202, 203
 WHOLE = {PLAIN: 1, SHARES: 255, FINE: 65535}
@@ -78,3 +78,19 @@ class Alone:
     def active(self) -> bool:
         """Whether all weights are proved positive, with a bit to spare."""
         return all(mass > 2 * self.error + Fraction(1, 2**100) for mass in self.masses)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """theta_i, the part of Theta along an axis b_i, with |theta_i.P(Zu)_+| <= lambda_i |u|."""
+
+    axis: Vector
+    lam: Annotated[Fraction, Key("lambda")]
+    proof: Leaders
+
+
+@dataclass(frozen=True)
+class ByAxes:
+    """Evidence that |Theta'P(Zu)_+| <= lambda |u|, axis by axis: sum |b_i.b_j| lambda_i lambda_j <= lambda^2."""
+
+    axes: tuple[Axis, ...]

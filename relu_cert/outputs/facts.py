@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from relu_cert.clock import Until
 from relu_cert.cover.build import Exhausted
 from relu_cert.cover.limits import MOST_DIRECTIONS, Limits, Moment, Tell
 from relu_cert.errors import UsageError
@@ -31,16 +32,18 @@ from relu_cert.solve.threads import one_thread
 
 DEFAULT_SECONDS = 120.0
 DIGITS = 10**9
+MANY_FEATURES = "with so many features only a bound is proved, by the outputs one by one"
 Choice = Callable[[LambdaMax], Fraction]
 
 
 def optimum_with_outputs(problem: Problem, choice: Choice, gap: Fraction, limits: Limits, tell: Tell) -> Facts:
     """The facts about the optimum."""
     given = setting(problem)
-    if len(given.basis) > MOST_DIRECTIONS:
+    many = len(given.basis) > MOST_DIRECTIONS
+    if many and given.softmax:
         raise UsageError(
-            f"networks with several outputs are proved for data of rank at most {MOST_DIRECTIONS}; these have rank "
-            f"{len(given.basis)}. Take fewer features, or their principal components."
+            f"the softmax loss is for data of rank at most {MOST_DIRECTIONS}; these have rank {len(given.basis)}. Take "
+            "fewer features, or their principal components; squares have a bound for any number."
         )
     with one_thread():
         least = reached(given)
@@ -48,6 +51,8 @@ def optimum_with_outputs(problem: Problem, choice: Choice, gap: Fraction, limits
         top = LambdaMax(max(least, 2 * lam * lam), None, Attained(), least)  # nothing is claimed of larger lambda
         until = limits.until if limits.seconds is not None else Limits(DEFAULT_SECONDS).until
         tell(Moment("train"))
+        if many:
+            return bounded(given, lam, top, gap, until)
         try:
             found = Prover(given, lam, lambda: until.over or interrupted()).run()
         except Unproved as why:
@@ -58,6 +63,20 @@ def optimum_with_outputs(problem: Problem, choice: Choice, gap: Fraction, limits
     known = found.alone
     facts = facts_of(problem, lam, top, point, dual, gap, known if isinstance(known, str) else "")
     return facts if isinstance(known, str) else replace(facts, alone=known)
+
+
+def bounded(given: Setting, lam: Fraction, top: LambdaMax, gap: Fraction, until: Until) -> Facts:
+    """With many features: a network, and a bound by the outputs one by one."""
+    from relu_cert.outputs.axes import by_axes
+
+    found = by_axes(given, lam, until)
+    if found is None:
+        raise Exhausted("the leaders of single outputs found no bound")
+    primal, Theta, evidence = found
+    primal = Prover(given, lam, lambda: until.over).completed(primal.neurons)[0]
+    neurons = tuple(ExactNeuron(w=w, v=v, norm=norm((w, v))) for w, v in primal.neurons)
+    point = Primal(neurons, row_by_row(primal.fit(given)), row_by_row(primal.free))
+    return facts_of(given.problem, lam, top, point, Dual(row_by_row(Theta), evidence), gap, MANY_FEATURES)
 
 
 def row_by_row(A: Matrix) -> Vector:

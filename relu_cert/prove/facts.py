@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
 from relu_cert.evidence import Cover, Leaders
-from relu_cert.evidence.outputs import Alone, Outputs
+from relu_cert.evidence.outputs import Alone, ByAxes, Outputs
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.problem.problem import Block, Gates, Problem
 from relu_cert.prove.algebraic.field import Field, Numbers
@@ -109,7 +109,7 @@ def _rhos(stated: BlockMultipliers) -> list[str | None] | None:
 
 
 Multipliers = (  # None: nothing is proved
-    PieceMultipliers | Annotated[BlockMultipliers, Via(_rhos)] | Cover | Leaders | Outputs | None
+    PieceMultipliers | Annotated[BlockMultipliers, Via(_rhos)] | Cover | Leaders | Outputs | ByAxes | None
 )
 
 
@@ -426,7 +426,7 @@ class Facts:
     @property
     def covered(self) -> bool:
         """Whether a cover or leaders prove the dual point, and no list, whatever is listed besides."""
-        return isinstance(self.dual.multipliers, Cover | Leaders | Outputs)
+        return isinstance(self.dual.multipliers, Cover | Leaders | Outputs | ByAxes)
 
     @property
     def known(self) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.evidence import Cover, Leaders
-from relu_cert.evidence.outputs import Outputs
+from relu_cert.evidence.outputs import ByAxes, Outputs
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows
 from relu_cert.patterns.pattern_set import Bits, PatternSet, bit_string
 from relu_cert.problem.blocks import correlation
@@ -124,7 +124,7 @@ def scale_multipliers(s: Fraction, multipliers: Multipliers) -> Multipliers:
             return PieceMultipliers(_scale_pieces(s, plus), _scale_pieces(s, minus))
         case BlockMultipliers(rho):
             return BlockMultipliers(tuple(None if r is None else scale(s, r) for r in rho))
-        case Cover() | Leaders() | Outputs():
+        case Cover() | Leaders() | Outputs() | ByAxes():
             raise ValueError("covers and leaders are for one dual point")
         case None:
             return None

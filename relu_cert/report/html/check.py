@@ -10,7 +10,7 @@ from relu_cert.claims import STATEMENTS, Result, Verdict
 from relu_cert.claims.optimal_set import staircase
 from relu_cert.data.dataset import Dataset
 from relu_cert.evidence import Cover, Leaders
-from relu_cert.evidence.outputs import Outputs
+from relu_cert.evidence.outputs import ByAxes, Outputs
 from relu_cert.exact import rational, sqrt_lower, sqrt_upper
 from relu_cert.figures import at_least, at_most, count, decimal, downwards, entries, one_number, short
 from relu_cert.free.terms import free_parts, free_text
@@ -224,6 +224,8 @@ def _bound(facts: Facts) -> Element | None:
             how = f"a tree of {count(cover.leaves, 'cone')} that cover all directions, one short proof for each"
         case Leaders():
             how = "a relaxation that is checked in integers; it leaves a gap, which is part of the one above"
+        case ByAxes(axes):
+            how = f"a relaxation for each of {count(len(axes), 'direction')} of the outputs by itself; it leaves a gap"
         case _:
             return None
     text = "No network of any width has an objective below the lower bound, because a dual point θ keeps the output of "
