@@ -7,14 +7,18 @@ from fractions import Fraction as F
 
 import numpy as np
 
-from relu_cert import examples
+from relu_cert import certify, examples
 from relu_cert.cover.build import Missed
 from relu_cert.cover.limits import Limits
 from relu_cert.cover.prover import Prover
 from relu_cert.cover.setting import setting
 from relu_cert.cover.train import Trained, objective, polished, train
 from relu_cert.data.read import read_csv_bytes
+from relu_cert.driver.network import optimum_of_network
+from relu_cert.evidence import Cover
+from relu_cert.pipeline import LambdaChoice
 from relu_cert.problem import unlisted_relu
+from relu_cert.prove.facts import Facts, PieceMultipliers
 
 
 def test_what_was_kept_aside_belongs_to_the_network_after_a_refinement() -> None:
@@ -31,3 +35,37 @@ def test_what_was_kept_aside_belongs_to_the_network_after_a_refinement() -> None
         prover._exact(rest)
     assert prover.extra == []
     assert prover.network.objective < rest.objective
+
+
+def covered(Z: list[list[int]], y: list[int], ratio: str) -> Facts:
+    """What a cover alone proves."""
+    rows = tuple(tuple(map(F, z)) for z in Z)
+    problem = unlisted_relu(rows, tuple(map(F, y)))
+    choice = LambdaChoice(ratio=F(ratio))
+    return optimum_of_network(problem, choice.resolve, F(1, 10**9), Limits(seconds=20), lambda moment: None)
+
+
+def test_lambda_max_is_that_of_the_highest_piece() -> None:
+    """Floats stop beside a kink: the face that they seem to be on has a lower top, 21.6 for 25.03, and was taken."""
+    Z = [[-3, 0, 2], [3, 0, -2], [2, 2, 4], [-2, -2, -4], [3, 3, -5], [-3, -3, 5], [-1, -1, 4], [1, 1, -4]]
+    facts = covered([[*z, 1] for z in Z], [-5, -5, 5, 5, 4, 4, -5, -5], "1/10")
+    assert facts.lambda_max.exact
+    assert 25.025 < float(facts.lambda_max.squared) ** 0.5 < 25.026
+
+
+def test_a_share_on_its_bound_is_found() -> None:
+    """The share of an idle kink is 0, and -1e-18 in floats: "a tie has no multipliers" left a gap of 4e-7."""
+    facts = covered([[-1, 1], [-2, -2]], [-1, 2], "1/20")
+    assert facts.known
+    assert facts.value.relative_gap < F(1, 10**40)
+
+
+def test_small_data_rest_on_a_cover() -> None:
+    """D_Z is listed, and the proof of optimality does not use it; of data of many directions the list proves all."""
+    xor = certify([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], "1/10", bias=True)
+    assert isinstance(xor.facts.dual.multipliers, Cover)
+    assert isinstance(xor.facts.lambda_max.multipliers, Cover)
+    assert xor.facts.problem.listed is not None
+    wide = certify([[int(i == j) for j in range(9)] for i in range(9)], range(9), "1/2")
+    assert isinstance(wide.facts.dual.multipliers, PieceMultipliers)
+    assert wide.facts.known
