@@ -16,7 +16,7 @@ from tests.verify.outputs.planted import changed, in_bags_with_decayed_bias, squ
 from tests.verify.test_given_solutions import tree_of, verdicts
 from verify.__main__ import expect, grouped
 from verify.certificate import read
-from verify.proved import prove
+from verify.proved import read as proved
 from verify.statement import statement
 
 NAME = "relu_cert certificate"
@@ -200,8 +200,8 @@ def test_a_forged_decayed_bias_is_rejected(place: str, value: Any) -> None:
         verify.check(json.dumps(changed(decayed(), place, value)).encode())
 
 
-def test_the_proved_checker_is_not_asked_about_several_outputs() -> None:
-    """Not even about the zero network, which has no neuron that tells."""
+def test_the_proved_checker_reads_a_zero_network_of_several_outputs() -> None:
+    """It has no neuron that tells how many outputs there are, and is no error."""
     zero = changed(square(), "facts.primal.neurons", [])
-    with pytest.raises(verify.Declined, match="networks with one output"):
-        prove(json.dumps(zero).encode())
+    text = proved(json.dumps(zero).encode(), None, verify.Limits())
+    assert text.between == (5, 10) and len(text.expected) > 2

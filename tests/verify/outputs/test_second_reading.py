@@ -9,6 +9,7 @@ import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal, localcontext
 from fractions import Fraction as F
 from itertools import combinations
 from math import ceil, gcd, isqrt, lcm
@@ -25,15 +26,19 @@ from verify.certificate import read
 from verify.cover.lines import lines_of
 from verify.cover.tree import sign_cones
 from verify.facts import DUAL, FORMS, VALUE, Facts
+from verify.outputs import softmax
 from verify.outputs.check import Form, Proof, Tie, copositive, forms, less, mask, read_tie, size, values_of
 from verify.outputs.classes import Around, OneDirection, check_kinks, linear, omega, one_at_most, read_class
-from verify.outputs.forms import definite
+from verify.outputs.forms import Crossing, definite, form
 from verify.outputs.tree import Streams, walk
 from verify.problem.input import Input
 from verify.problem.outputs import centered, read_columns, read_targets
 from verify.problem.problem import Problem
 from verify.rules import check_facts, load
+from verify.rules.logistic.value import ONE
 from verify.rules.outputs.cover_set import alone, near, out, weighed
+from verify.rules.outputs.cover_set import check as check_set
+from verify.rules.value import Value
 from verify.sets.superclasses import stretch
 from verify.text import Node
 
@@ -814,3 +819,133 @@ def test_targets_less_their_means() -> None:
     """Column by column, where it is asked for."""
     Y = mat_of("1 0", "3 0", "5 3")
     assert centered(COLUMNS, Y) == Y and centered(replace(COLUMNS, center=True), Y) == mat_of("-2 -1", "0 -1", "2 2")
+
+
+def facts_of(one: Opened, gap: F) -> Facts:
+    """The same facts with an upper bound that is so much above the lower one."""
+    low = one.facts[VALUE].lower
+    return Facts({**one.facts.proved, VALUE: Value(low, low + gap, F(0))})
+
+
+def test_a_ball_that_is_too_large_and_too_many_classes() -> None:
+    """Where zeta R reaches lambda nothing is said; 255 classes are read, and no more."""
+    one = opened("unique-skew")
+    problem = one.around.problem
+    none = Node({"classes": [], "masses": ""})
+    gap = problem.lam**2 / problem.zeta_squared / 2
+    with pytest.raises(Rejected, match="zeta R < lambda"):
+        check_set(problem, facts_of(one, gap), none)
+    with pytest.raises(Rejected, match="every leaf out"):
+        check_set(problem, facts_of(one, gap * F(99, 100)), none)
+    for count, message in ((256, "at most 255 classes"), (255, "an object")):
+        with pytest.raises(Rejected, match=message):
+            check_set(problem, one.facts, Node({"classes": [0] * count, "masses": ""}))
+
+
+@pytest.mark.parametrize("code", [1, 2, 100, 199, 204, 255])
+def test_a_code_that_is_no_node_is_rejected(code: int) -> None:
+    """Beyond the edges of the cone, and beyond the leaves: not an error of the checker."""
+    wrong = tree(bytes([code, 200, 200, 200]), forms=bytes(4))
+    with pytest.raises(Rejected, match="a code of a node"):
+        check(json.dumps(changed(square(), "facts.cover.proof.tree", wrong)).encode())
+
+
+def test_a_sum_of_weights_that_is_zero_bends_nothing() -> None:
+    """T_k = 0 at every generator counts as not above 0: kappa is 0 there, and the form is that of the page."""
+    lines_ = Crossing([[3, 4]], [5], [[1, -1]], [1], 2)
+    assert form(10, [[1, 0], [0, 1]], [[0, 0], [0, 0]], lines_) == form_by_hand(10, [[1, -1]], [[3, 4]], [1], 2)
+
+
+def form_by_hand(level: int, V: list[list[int]], W: list[list[int]], sigma: list[int], S: int) -> list[list[int]]:
+    """Q for a unit Gram matrix and F(g) = 0."""
+    D = [[S * max(h, 0) - s * h for h in row] for row, s in zip(V, sigma, strict=True)]
+    size_ = len(V[0])
+    L = [[-sum(d[i] * w[c] for d, w in zip(D, W, strict=True)) for c in range(2)] for i in range(size_)]
+    T = [
+        [2 * dot(w, L[i]) + sum(max(dot(w, x), 0) * d[i] for x, d in zip(W, D, strict=True)) for i in range(size_)]
+        for w in W
+    ]
+    kappa = [
+        min(min(s, S - s) * -t // abs(h) for t, h in zip(ts, hs, strict=True) if h) if max(ts) <= 0 else 0
+        for ts, hs, s in zip(T, V, sigma, strict=True)
+    ]
+    return [
+        [
+            2 * S * S * level * (i == j)
+            - 2 * dot(L[i], L[j])
+            - sum(d[i] * max(t[j], 0) + d[j] * max(t[i], 0) for d, t in zip(D, T, strict=True))
+            + 2 * sum(k * h[i] * h[j] for k, h in zip(kappa, V, strict=True))
+            for j in range(size_)
+        ]
+        for i in range(size_)
+    ]
+
+
+def exactly(x: F) -> Decimal:
+    """To 120 digits."""
+    return Decimal(x.numerator) / Decimal(x.denominator)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_softmax_is_enclosed(seed: int) -> None:
+    """Entropies from below, losses from above, both to 10^-100; and the logarithms of the chances, less their means."""
+    r = random.Random(seed)
+    C, n = r.randint(2, 4), 3
+    with localcontext() as context:
+        context.prec = 140
+        parts = [[F(r.choice([0, 1, 1, r.randint(1, 99), 10 ** r.randint(0, 12)])) for _ in range(C)] for _ in range(n)]
+        parts = [[*row[:-1], row[-1] + (not any(row))] for row in parts]
+        P = [[x / sum(row) for x in row] for row in parts]
+        f = [F(r.randint(-(10**6), 10**6), r.choice([1, 10, 10**5])) for _ in range(C)]
+        y = [F(int(c == seed % C)) for c in range(C)]
+        for row in P:
+            true = -sum((exactly(x) * exactly(x).ln() for x in row if x), Decimal(0))
+            found = exactly(F(softmax.entropy_below(row), ONE))
+            assert true - Decimal(10) ** -100 < found <= true + Decimal(10) ** -130
+        top = max(f)
+        true = sum((exactly(x - top).exp() for x in f), Decimal(0)).ln() + exactly(top - dot(f, y))
+        assert true - Decimal(10) ** -120 <= exactly(F(softmax.loss_above(f, y), ONE)) < true + Decimal(10) ** -100
+        flat = [x for row in P for x in row]
+        problem = Problem("relu", F(1), mat_of("1", "2", "3"), tuple(flat), targets=C)
+        if not min(flat):
+            with pytest.raises(Rejected, match="chances that are more than 0"):
+                softmax.logarithms(problem, flat, F(0), NODE)
+            return
+        R = min(flat) / 3
+        logs, far = softmax.logarithms(problem, flat, R, NODE)
+        for k, row in enumerate(P):
+            true_logs = [exactly(x).ln() for x in row]
+            mean = sum(true_logs, Decimal(0)) / C
+            for c, x in enumerate(true_logs):
+                assert abs(exactly(logs[C * k + c]) - x + mean) < Decimal(10) ** -100
+        assert F(1, 2) < far < F(1, 2) + F(1, 10**100)  # R / (least - R)
+        with pytest.raises(Rejected, match="chances that are more than"):
+            softmax.logarithms(problem, flat, min(flat), NODE)
+
+
+def test_the_chances_of_the_softmax() -> None:
+    """Y - Theta >= 0 with the sum 1 in every row, and one 1 in every row of Y."""
+    problem = Problem("relu", F(1), mat_of("1", "2"), vec(1, 0, 0, 1), targets=2)
+    assert softmax.with_classes(problem, NODE).logistic
+    for good in ((0, 0, 0, 0), (1, -1, 0, 0), (F(1, 2), F(-1, 2), F(-1, 3), F(1, 3))):
+        softmax.check_chances(problem, vec(*good), NODE)
+    for bad in ((1, 0, 0, 0), (F(11, 10), F(-11, 10), 0, 0), (0, 0, F(1, 10), F(-1, 10)), (0, 0, 0, F(1, 2))):
+        with pytest.raises(Rejected, match="with the sum 1 at row"):
+            softmax.check_chances(problem, vec(*bad), NODE)
+    for Y in ((1, 1, 0, 1), (0, 0, 0, 1), (F(1, 2), F(1, 2), 0, 1), (2, -1, 0, 1)):
+        with pytest.raises(Rejected, match="a single 1"):
+            softmax.with_classes(replace(problem, y=vec(*Y)), NODE)
+
+
+def test_the_bounds_of_the_softmax() -> None:
+    """Half of the chances everywhere: log 2 for each row; the number stated may be no better than that."""
+    problem = Problem("relu", F(2), mat_of("1", "2"), vec(1, 0, 0, 1), targets=2, logistic=True)
+    theta, zero = vec(F(1, 2), F(-1, 2), F(-1, 2), F(1, 2)), vec(0, 0, 0, 0)
+    low, high = softmax.bounds(problem, theta, zero, F(3))
+    assert low < high - 6 < low + F(1, 10**100) and abs(low - 2 * F(6931471805599453, 10**16)) < F(1, 10**14)
+    text = [Node(str(x)) for x in (low, high)]
+    softmax.check_bounds(problem, theta, zero, F(3), *text)
+    tiny = F(1, 2**500)
+    for pair in ((low + tiny, high), (low, high - tiny)):
+        with pytest.raises(Rejected):
+            softmax.check_bounds(problem, theta, zero, F(3), *(Node(str(x)) for x in pair))
