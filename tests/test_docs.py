@@ -36,7 +36,7 @@ def printed(code: str, names: dict[str, object]) -> tuple[str, str | None]:
     return out.getvalue(), shown
 
 
-@pytest.mark.parametrize("name", ["theorist", "networks", "pytorch", "group_lasso", "audit"])
+@pytest.mark.parametrize("name", ["theorist", "networks", "pytorch", "cnn", "group_lasso", "audit"])
 def test_notebooks_run_and_say_what_they_show(name):
     """Every cell runs, in order, and prints what is stored in the notebook; results show their pictures."""
     if name in NEEDS:
@@ -54,7 +54,7 @@ def test_notebooks_run_and_say_what_they_show(name):
         assert all("data:image/svg+xml" in "".join(result.get("text/html", "")) for result in results)
 
 
-@pytest.mark.parametrize("name", ["theorist", "networks", "pytorch", "group_lasso", "audit"])
+@pytest.mark.parametrize("name", ["theorist", "networks", "pytorch", "cnn", "group_lasso", "audit"])
 def test_notebooks_are_made_from_their_scripts(name):
     """The notebook has the cells of the script beside it, and no path of the machine it was made on."""
     stored = json.loads((NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8"))
