@@ -469,12 +469,16 @@ def path(
     breakpoints: bool = True,
     names: Sequence[str] | None = None,
     target: str = "y",
+    conv: str | None = None,
+    bags: Any = None,
+    pool: str | None = None,
+    slope: Number | None = None,
     max_patterns: int = DEFAULT_MAX_PATTERNS,
     verify: bool = True,
     progress: bool = False,
 ) -> CertifiedPath:
     """Prove the optimal network unique as lambda goes from `low` to `high`, piece by piece: parts of lambda_max, or as
-    texts "0.1max" and "2abs", which is lambda itself.
+    texts "0.1max" and "2abs", which is lambda itself. `conv`, `bags`, `pool`, `slope` as for `certify`.
 
     >>> found = path([[1], [2], [-1]], [1, 3, 2], low="1/10")
     >>> found.headline
@@ -483,7 +487,8 @@ value of lambda or more; proved.'
     >>> [(one.kind, round(float(one.hi), 9)) for one in found.breakpoints]
     [('enters', 2.0)]
     """
-    data, raw = dataset_from_arrays(Z, y, bias=bias, names=names, target=target)
+    kind: dict[str, Any] = {"conv": conv, "bags": bags, "pool": pool, "slope": slope_of(slope, "slope")}
+    data, raw = dataset_from_arrays(Z, y, bias=bias, names=names, target=target, **kind)
     with Progress(quiet=not progress) as stages:
         problem = network_problem(data, model, stages, max_patterns, listed=False)
         report = follow(problem, data.source, path_ends(low, high, in_python), stages, data, enclose=breakpoints)

@@ -182,8 +182,6 @@ def find_facts(
         raise UsageError("the path (--interval, continuous) is for networks with one output.")
     if interval is not None and not problem.plain:
         raise UsageError("the path (--interval, continuous) is for least squares without --l2.")
-    if interval is not None and problem.network is not None and problem.network.bags is not EACH:
-        raise UsageError("the path (--interval, continuous) is not offered with --conv, --bags or a slope.")
     facts = optimum(problem, choice, gap, stages, limits)
     if not problem.plain:
         return facts

@@ -78,8 +78,8 @@ def follow(
 ) -> PathReport:
     """The path between two ends; without `enclose` no breakpoints are enclosed. `drafted` is told what
     floats say, before the proof."""
-    if data is not None:
-        data.require_single_rows("path")
+    if problem.targets > 1:
+        raise UsageError("the path is for networks with one output.")
     with stages.stage("lambda_max"):
         floats = prepared(problem)
         if isinstance(floats, Training):

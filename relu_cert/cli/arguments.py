@@ -147,7 +147,7 @@ def _path(commands: Any) -> None:
         "--example line --html line.html",
         "data.csv --from 1/10max --to 1max --csv curve.csv",
     )
-    _data(command, "a CSV file, plain or .gz, or - for standard input; or a group lasso as .json")
+    _data(command, "a CSV file, plain or .gz, or - for standard input; or a group lasso as .json", bags=True)
     problem = command.add_argument_group("problem")
     problem.add_argument("--model", choices=("relu", "gated"), help="ReLU (default) or gated ReLU")
     problem.add_argument(

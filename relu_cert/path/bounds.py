@@ -16,6 +16,7 @@ from functools import cached_property
 
 from flint import fmpq_mat
 
+from relu_cert.bags import EACH
 from relu_cert.exact import Vector, norm_squared, sqrt_upper
 from relu_cert.identity_cache import recent
 from relu_cert.path.candidates import fine
@@ -56,7 +57,9 @@ class Bounds:
     @cached_property
     def fine(self) -> dict[int, Bits]:
         """P' for both signs."""
-        return {xi: fine(self.piece.ends, xi, self.piece.radius) for xi in (1, -1)}
+        network = self.problem.network
+        bags = EACH if network is None else network.bags
+        return {xi: fine(bags, self.piece.ends, xi, self.piece.radius) for xi in (1, -1)}
 
     @cached_property
     def floats(self) -> list[Floats]:

@@ -13,6 +13,7 @@ from math import lcm
 
 import numpy as np
 
+from relu_cert.bags import EACH, Each
 from relu_cert.exact import Matrix, Vector, norm_squared
 from relu_cert.path.faces import pinned_where_needed
 from relu_cert.path.pieces import path_ends
@@ -123,10 +124,14 @@ def _direct(problem: Problem, s_0: Vector, ends: Sequence[Vector], rho: Fraction
     return Found(found, tuple(BlockMultipliers.of(blocks, one) for one in written), (None,) * len(ends))
 
 
-def fine(s: Sequence[Vector], xi: int, rho: Fraction) -> Bits:
+def fine(bags: Each, s: Sequence[Vector], xi: int, rho: Fraction) -> Bits:
     """P', the rows whose t_k is not certainly negative within rho of the chord between these points."""
-    found: Bits = np.any([fine_rows(tuple(xi * x for x in end), rho**2) for end in s], axis=0)
-    return found
+    if bags is EACH:
+        found: Bits = np.any([fine_rows(tuple(xi * x for x in end), rho**2) for end in s], axis=0)
+        return found
+    rows = zip(*(bags.spread(end) for end in s), strict=True)
+    sure = ([xi * t < 0 and t * t > bags.moved_squared({k: ONE}) * rho**2 for t in row] for k, row in enumerate(rows))
+    return np.array([not all(row) for row in sure])
 
 
 def _relu(
@@ -134,7 +139,7 @@ def _relu(
 ) -> _OneSign:
     network, Z = problem.relu, problem.relu.Z
     limit = out_threshold_squared(ONE, frobenius_squared(Z), rho**2)
-    rows = fine(ends, xi, rho)
+    rows = fine(network.bags, ends, xi, rho)
     bases: dict[bytes, list[bool]] = {}
     multipliers: list[tuple[PieceMultiplier, ...]] = []
     outs: list[list[PieceMultiplier]] = []

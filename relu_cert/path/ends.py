@@ -87,7 +87,7 @@ def _at(problem: Problem, piece: Bounds, s: Vector, known: NeuronClass) -> Neuro
     if problem.network is None:
         return None
     Z = problem.network.Z
-    t = tuple(known.sign * x for x in s)
+    t = tuple(known.sign * x for x in problem.network.bags.spread(s))
     best = solve_piece(Z, t, [c == "1" for c in known.pattern or ""], piece.fine[known.sign])
     neuron = exact_face(Z, known.sign, t, best)
     return neuron if _same_region(problem, piece, neuron, known) and _keeps(problem, neuron, s) else None

@@ -19,12 +19,12 @@ from math import comb
 
 from flint import fmpq_mat
 
-from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
+from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
 from relu_cert.path.pieces import Piece
 from relu_cert.path.polynomial import least, negative
 from relu_cert.path.tube import Refused
 from relu_cert.problem.hyperplanes import parallel_classes
-from relu_cert.problem.problem import Problem
+from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.classes import class_map, face_conditions, idle_is_idle, moving_slopes, size_squared
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.lifts import independent
@@ -70,15 +70,16 @@ def require_faces(problem: Problem, piece: Piece, R: Fraction) -> None:
         if signs:
             raise Refused("the face of a neuron changes on the piece", signs)
         if problem.network is not None:
-            _require_concave(problem.network.Z, neuron, S, R)
+            _require_concave(problem.network, neuron, S, R)
 
 
-def _require_concave(Z: Matrix, neuron: NeuronClass, S: fmpq_mat, R: Fraction) -> None:
+def _require_concave(network: Network, neuron: NeuronClass, S: fmpq_mat, R: Fraction) -> None:
     """l_c - p_c = -xi sum |a_k| s_k > 0 within R of the path for every kink."""
-    planes = parallel_classes(Z)
+    planes, bags = parallel_classes(network.Z), network.bags
+    t = bags.spread_matrix(S)
     for c in neuron.kinks:
-        right, left = moving_slopes(planes[c], S)
-        moved = to_fmpq(R * sqrt_upper(norm_squared(tuple(planes[c].values())), 64))
+        right, left = moving_slopes(planes[c], t)
+        moved = to_fmpq(R * sqrt_upper(bags.moved_squared({k: abs(a) for k, a in planes[c].items()}), 64))
         if least(((left - right) * neuron.sign).entries()) <= moved:
             raise Refused("a kink is not concave on the piece")
 

@@ -19,6 +19,7 @@ import numpy as np
 from relu_cert.exact import Matrix, sqrt_upper
 from relu_cert.path.branch import Branch, Point
 from relu_cert.path.build import DEGREE, Unmatched, beside, build, continued, events, solved, through
+from relu_cert.path.groups import columns_seen
 from relu_cert.path.lift_build import build_lifted, lifted_branch
 from relu_cert.path.onset_build import build_onset, locate
 from relu_cert.path.pieces import Gap, PathPieces, Piece
@@ -247,6 +248,8 @@ class _Search:
     def rows(self) -> tuple[Floats, Matrix]:
         """Z in floats, and a basis of its columns."""
         Z = data_of(self.problem)
+        if self.problem.network is not None:
+            Z = tuple(zip(*columns_seen(self.problem), strict=True))
         return np.array([[float(x) for x in z] for z in Z]), independent(tuple(zip(*Z, strict=True)))
 
     def lift(self, eta: Fraction) -> Matrix:

@@ -17,6 +17,12 @@ from relu_cert.prove.unsettled import Unsettled
 from relu_cert.rationals import column
 
 
+def columns_seen(problem: Problem) -> Matrix:
+    """The columns of P Z."""
+    network = problem.relu
+    return tuple(network.bags.pooled(column) for column in zip(*network.Z, strict=True))
+
+
 def path_groups(
     problem: Problem, s: Sequence[Vector], rho: Fraction, classes: Sequence[NeuronClass], lift: Matrix
 ) -> tuple[tuple[int, ...], ...]:
@@ -32,9 +38,9 @@ def path_groups(
             raise Unsettled("neurons in cones that tie on a whole piece")
         maps = [class_map(problem, neuron) for neuron in classes]
         return superclasses(maps, lift)
-    if len(independent((*lift, *zip(*problem.network.Z, strict=True)))) > len(lift):
+    if len(independent((*lift, *columns_seen(problem)))) > len(lift):
         return tuple((a,) for a in range(len(classes)))
-    rows = {xi: fine(path_ends(s), xi, rho) for xi in (1, -1)}
+    rows = {xi: fine(problem.network.bags, path_ends(s), xi, rho) for xi in (1, -1)}
     regions = [region(problem.network.Z, neuron, rows[neuron.sign]) for neuron in classes]
     groups: list[tuple[int, ...]] = []
     for a, one in enumerate(regions):

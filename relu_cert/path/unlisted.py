@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from relu_cert.bags import Each
 from relu_cert.cover.build import Exhausted, Missed, Stuck, tree
 from relu_cert.cover.limits import Limits
 from relu_cert.cover.lines import Weights, coarse, coarse_bits, margin_for, side_of, weights_of
@@ -71,6 +72,11 @@ class Training:
         """The rows."""
         return self.given.data.floats
 
+    @property
+    def bags(self) -> Each:
+        """P"""
+        return self.given.data.bags
+
 
 def training(problem: Problem) -> Training:
     """The data of a network, prepared."""
@@ -85,21 +91,22 @@ def trained(floats: Training, lam: float, warm: Solution | None) -> tuple[Soluti
         V = np.array([neuron.w for neuron in warm.neurons]) @ frame.T
         xi = np.array([float(neuron.sign) for neuron in warm.neurons])
     with one_thread():
-        found = train(Task(Z @ frame.T, floats.y, lam), V, xi)
+        found = train(Task(Z @ frame.T, floats.y, lam, bags=floats.bags), V, xi)
     W = found.V @ frame
     neurons = tuple(Neuron(int(s), None, w) for s, w in zip(found.xi, W, strict=True))
     solution = Solution(lam, neurons, found.residual, found.residual, found.objective, 0.0, Stats(0, 0.0, "solved"))
     faces: dict[object, Face] = {}
     alpha: dict[object, float] = {}
     for one in neurons:
-        face = face_at(Z, one.sign, one.w, one.sign * found.residual, VANISHES)
+        face = face_at(floats, one.sign, one.w, found.residual, VANISHES)
         faces.setdefault(face.key, face)
         alpha[face.key] = alpha.get(face.key, 0.0) + float(np.linalg.norm(one.w)) / lam
     return solution, list(faces.values()), np.array([alpha[key] for key in faces])
 
 
-def face_at(Z: Floats, sign: int, w: Floats, t: Floats, tolerance: float) -> Face:
+def face_at(floats: Training, sign: int, w: Floats, residual: Floats, tolerance: float) -> Face:
     """The face of a neuron: the concave rows that it nearly vanishes on, and all that depend on them."""
+    Z, t = floats.Z, sign * floats.bags.spread_floats(residual)
     lengths = np.maximum(np.linalg.norm(Z, axis=1), 1e-300)
     height = Z @ w / (lengths * np.linalg.norm(w))
     G = Z[(np.abs(height) <= tolerance) & (t < 0.0)]
@@ -107,9 +114,9 @@ def face_at(Z: Floats, sign: int, w: Floats, t: Floats, tolerance: float) -> Fac
     ZP = Z @ P
     vanishing = np.linalg.norm(ZP, axis=1) <= 1e-12 * lengths
     on = (height > 0.0) & ~vanishing
-    B = (on * float(sign))[:, None] * ZP
+    B = floats.bags.pooled_floats((on * float(sign))[:, None] * ZP)
     kinks = tuple(np.flatnonzero(vanishing).tolist())
-    return Face(sign, None, kinks, B, B.T @ (sign * t), P, np.packbits(on).tobytes())
+    return Face(sign, None, kinks, B, B.T @ residual, P, np.packbits(on).tobytes())
 
 
 def class_of(problem: Problem, face: Face) -> NeuronClass:
@@ -135,7 +142,7 @@ def joined(problem: Problem, floats: Training, near: Branch, neuron: NeuronClass
     """The branch with one neuron more, which training did not see; None where it has no weight at the centre."""
     if near.lift:
         return None
-    faces = (*near.faces, _face(problem, floats.Z, neuron))
+    faces = (*near.faces, _face(problem, floats, neuron))
     s, alpha = near.series.s[:, 0], np.append(near.series.alpha[:, 0], 0.0)
     found = taylor(faces, near.y, s, alpha, float(near.eta), float(near.h), near.series.s.shape[1] - 1)
     if found is None or found.alpha[-1, 0] <= 0.0:
@@ -149,7 +156,7 @@ def covered_candidates(
     """The classes within rho of the chord, and a cover for each end; Refused at an event, Unsettled where cones are
     left."""
     S, ends = columns_of(s), path_ends(s)
-    rows = {xi: fine(ends, xi, rho) for xi in (1, -1)}
+    rows = {xi: fine(floats.bags, ends, xi, rho) for xi in (1, -1)}
     classes: list[NeuronClass] = []
     at = columns_of(s[:1])
     for face in faces:
@@ -182,11 +189,11 @@ def corrected(problem: Problem, floats: Training, near: Branch, s_0: Vector) -> 
     if near.lift:
         return None
     faces: list[Face] = []
-    rows, at = {xi: fine([s_0], xi, Fraction(0)) for xi in (1, -1)}, columns_of([s_0])
+    rows, at = {xi: fine(floats.bags, [s_0], xi, Fraction(0)) for xi in (1, -1)}, columns_of([s_0])
     for face in near.faces:
         known = class_of(problem, face)
         neuron = _exact(problem, known, s_0, at, rows[face.sign])
-        faces.append(face if neuron is known else _face(problem, floats.Z, neuron))
+        faces.append(face if neuron is known else _face(problem, floats, neuron))
     if all(a is b for a, b in zip(faces, near.faces, strict=True)):
         return None
     series = near.series
@@ -195,13 +202,14 @@ def corrected(problem: Problem, floats: Training, near: Branch, s_0: Vector) -> 
     return None if found is None else replace(near, faces=tuple(faces), series=found)
 
 
-def _face(problem: Problem, Z: Floats, neuron: NeuronClass) -> Face:
+def _face(problem: Problem, floats: Training, neuron: NeuronClass) -> Face:
     """The face of a class in floats."""
+    Z = floats.Z
     planes = parallel_classes(problem.relu.Z)
     kinks = tuple(sorted(k for c in neuron.kinks for k in planes[c]))
     on = np.array([c == "1" for c in neuron.pattern or ""])
     P = np.eye(Z.shape[1]) - np.linalg.pinv(Z[list(kinks)]) @ Z[list(kinks)] if kinks else np.eye(Z.shape[1])
-    B = (on * float(neuron.sign))[:, None] * (Z @ P)
+    B = floats.bags.pooled_floats((on * float(neuron.sign))[:, None] * (Z @ P))
     return Face(neuron.sign, None, kinks, B, np.zeros(Z.shape[1]), P, np.packbits(on).tobytes())
 
 
@@ -211,7 +219,7 @@ def _exact(problem: Problem, neuron: NeuronClass, s_0: Vector, at: fmpq_mat, row
     if all(x >= 0 for (x,), _ in face_conditions(problem, neuron, at)):
         return neuron
     Z = problem.relu.Z
-    t = tuple(neuron.sign * x for x in s_0)
+    t = tuple(neuron.sign * x for x in problem.relu.bags.spread(s_0))
     best = solve_piece(Z, t, [c == "1" for c in neuron.pattern or ""], rows)
     return exact_face(Z, 1 if neuron.sign > 0 else -1, t, best)
 
@@ -228,7 +236,7 @@ def _add(problem: Problem, classes: list[NeuronClass], neuron: NeuronClass) -> N
 def _near(problem: Problem, floats: Training, xi: int, u: Floats, end: Vector, rows: Bits) -> NeuronClass:
     """The class of the exact maximum at an end, in the concave piece where a local ascent from u ends."""
     frame, Z = floats.given.frame, problem.relu.Z
-    t = tuple(xi * x for x in end)
+    t = tuple(xi * x for x in floats.bags.spread(end))
     at, _ = ascend(floats.Z @ frame.T, np.array([float(x) for x in t]), (frame @ u)[None, :], 120, 1e-2)
     base = (floats.Z @ (frame.T @ at[0]) > 0.0).tolist()
     return exact_face(Z, 1 if xi > 0 else -1, t, solve_piece(Z, t, base, rows))

@@ -73,9 +73,10 @@ class ExactFaces:
             block = problem.blocks[face.block or 0]
             columns = list(zip(*block.K, strict=True)) if block.K is not None else []
             return block.matrix, [columns[k] for k in face.kinks]
-        on = np.unpackbits(np.frombuffer(face.on, dtype=np.uint8), count=problem.n).astype(bool).tolist()
+        on = np.unpackbits(np.frombuffer(face.on, dtype=np.uint8), count=len(self.rows)).astype(bool).tolist()
         zero = [fmpq(0)] * len(self.rows[0])
         X = fmpq_mat([row if on_k else zero for on_k, row in zip(on, self.rows, strict=True)])
+        X = problem.network.bags.pooled_matrix(X)
         return face.sign * X, [problem.network.Z[k] for k in face.kinks]
 
 
