@@ -69,6 +69,11 @@ def spread(self: Any, theta: Any) -> tuple[Any, ...]:
     return (*theta, *[Fraction(0)] * self.N)[: self.N]
 
 
+def unspread(_: Any, theta: Any) -> Any:
+    """As if every row were an output."""
+    return theta
+
+
 def pooled(self: Any, x: Any) -> tuple[Any, ...]:
     """Likewise."""
     return (*x, *[Fraction(0)] * self.n)[: self.n]
@@ -94,6 +99,9 @@ LEFT_OUT: dict[str, tuple[str, Callable[..., Any], tuple[str, ...]]] = {
         ("optimal", "cover", "leaders"),
     ),
     "strict leaves": ("verify.cover.check.check_strict", nothing, ("cover",)),
+    "leaves of several outputs": ("verify.outputs.check.copositive", yes, ("outputs",)),
+    "what bags do to several outputs": ("verify.outputs.check.weights", unspread, ("outputs", "bags")),
+    "leaves near a class of several outputs": ("verify.rules.outputs.cover_set.near", yes, ("outputs",)),
     "special leaves": ("verify.cover.check.check_special", nothing, ("cover",)),
     "pieces of neurons": ("verify.cover.ties.in_piece", yes, ("cover",)),
     "leaves of faces": ("verify.cover.faces.face_leaf", yes, ("cover",)),
