@@ -18,6 +18,7 @@ from properties.exact.patterns import Pattern, gated_problem, patterns, relu_pro
 from properties.exact.problem import CGL
 from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import Result
+from relu_cert.cover import limits
 from relu_cert.data.dataset import Source
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.pipeline import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoice, find_facts, verdicts
@@ -205,10 +206,17 @@ class Answer:
         return certificate(self.case.source, self.facts, self.results)
 
 
-def ask(case: Case, *, interval: IntervalChoice | None = None, derivatives: Derivatives | None = None) -> Answer:
-    """The certifier's answer to the case; with an interval also about every lambda of that."""
-    choice = LambdaChoice(value=case.lam)
-    facts = find_facts(case.problem, choice, DEFAULT_GAP, SILENT, interval, derivatives)
+def ask(
+    case: Case,
+    *,
+    interval: IntervalChoice | None = None,
+    derivatives: Derivatives | None = None,
+    by_list: bool = False,
+) -> Answer:
+    """The certifier's answer to the case; with an interval also about every lambda of that. `by_list`: without a cover,
+    where patterns are listed."""
+    choice, most = LambdaChoice(value=case.lam), limits.Limits(by_list=by_list)
+    facts = find_facts(case.problem, choice, DEFAULT_GAP, SILENT, interval, derivatives, most)
     return Answer(case, facts, verdicts(facts))
 
 

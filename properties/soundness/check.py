@@ -49,12 +49,18 @@ from relu_cert.pipeline import Derivatives, IntervalChoice
 
 
 def judged(
-    case: Case, against: Callable[[Answer], str], held: Callable[[Answer], Held], interval: IntervalChoice | None = None
+    case: Case,
+    against: Callable[[Answer], str],
+    held: Callable[[Answer], Held],
+    interval: IntervalChoice | None = None,
+    *,
+    by_list: bool = False,
 ) -> Outcome:
     """Ask; then the given test, then the checker. A crash is a failure, too. `held` says for the record what the test
     holds the claims against."""
     try:
-        answer = ask(case, interval=interval, derivatives=Derivatives() if interval is None else None)
+        derivatives = Derivatives() if interval is None else None
+        answer = ask(case, interval=interval, derivatives=derivatives, by_list=by_list)
         wrong = against(answer) or objection(answer)
         counted = () if wrong else notes(answer.said, held(answer), case.kind)
     except Exception as error:  # whatever is raised on such small exact data is a bug
@@ -121,7 +127,8 @@ def check_pair(pair: Pair) -> Outcome:
         after = ask(pair.after, derivatives=Derivatives())
         return clash(pair, before, after) or objection(after)
 
-    return judged(pair.before, against, lambda answer: related(pair, answer))
+    beside_cover = isinstance(pair.after, NetworkCase) and pair.after.cover  # what it is compared with is a list
+    return judged(pair.before, against, lambda answer: related(pair, answer), by_list=beside_cover)
 
 
 def check_floats(case: NetworkCase) -> Outcome:

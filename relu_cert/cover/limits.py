@@ -17,13 +17,15 @@ Tell = Callable[["Moment"], None]
 @dataclass(frozen=True)
 class Limits:
     """How long a proof may take: seconds (None: the default) and nodes; over how many processes, or which cluster; the
-    file in which the work is kept."""
+    file in which the work is kept. `by_list`: a list of patterns proves what it can, where there is one, and a cover is
+    not asked (so that the two can be compared)."""
 
     seconds: float | None = None
     nodes: int = 50_000_000
     jobs: int = 1
     dask: str | None = None
     state: Path | None = None
+    by_list: bool = False
 
     @property
     def until(self) -> Until:

@@ -125,10 +125,11 @@ def optimum_of_network(problem: Problem, choice: LambdaChooser, gap: Fraction, l
         from relu_cert.outputs.facts import optimum_with_outputs  # compiled, and slow to load
 
         return optimum_with_outputs(problem, choice, gap, limits, tell)
-    given = setting_for_cover(problem) if problem.listed is None or problem.free or is_moderate(problem) else None
+    plainly = listed_plainly(problem)
+    given = None if plainly and (limits.by_list or not is_moderate(problem)) else setting_for_cover(problem)
     limits = replace(limits, seconds=DEFAULT_SECONDS if limits.seconds is None else limits.seconds)
     until = limits.until
-    if given is None and listed_plainly(problem):
+    if given is None and plainly:
         top = listed_lambda_max(problem)
         return listed_facts(problem, choice(top), top, gap)
     frame, columns, task = _in_floats(problem, given)

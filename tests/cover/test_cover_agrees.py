@@ -14,7 +14,7 @@ from properties.soundness.case import Answer, NetworkCase, ask, objection
 from relu_cert.certificate import dumps
 from relu_cert.cover import build, setting
 from relu_cert.evidence import Cover, Leaders
-from relu_cert.prove.facts import BallSet
+from relu_cert.prove.facts import BallSet, PieceMultipliers
 from tests.marks import long_where
 from verify import VerifyError, check
 
@@ -93,8 +93,9 @@ def drawn(seed: int) -> NetworkCase:
 
 def both(case: NetworkCase) -> tuple[Answer, Answer]:
     """The answers by the list and by the cover, after the checker has accepted that by the cover."""
-    listed, covered = ask(case), ask(replace(case, cover=True))
+    listed, covered = ask(case, by_list=True), ask(replace(case, cover=True))
     assert objection(covered) == ""
+    assert isinstance(listed.facts.dual.multipliers, PieceMultipliers)
     assert not case.seen or isinstance(covered.facts.dual.multipliers, Cover | Leaders)
     return listed, covered
 

@@ -11,6 +11,7 @@ import cvxpy as cp
 import numpy as np
 
 from relu_cert import pipeline
+from relu_cert.cover.limits import Limits
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.pipeline import LambdaChoice, find_facts, verdicts
 from relu_cert.problem.problem import Problem
@@ -68,10 +69,12 @@ def _solved(
     return float(cp.Problem(cp.Minimize(loss + penalty), constraints).solve(solver=cp.CLARABEL))
 
 
-def certified(problem: Problem, source: Any, lam: Fraction, gap: Fraction = pipeline.DEFAULT_GAP) -> CheckReport:
+def certified(
+    problem: Problem, source: Any, lam: Fraction, gap: Fraction = pipeline.DEFAULT_GAP, *, by_list: bool = False
+) -> CheckReport:
     """The problem solved and proved."""
     with Progress(quiet=True) as stages:
-        facts = find_facts(problem, LambdaChoice(value=lam), gap, stages)
+        facts = find_facts(problem, LambdaChoice(value=lam), gap, stages, limits=Limits(by_list=by_list))
     return CheckReport(source, None, verdicts(facts), None, facts)  # type: ignore[arg-type]
 
 

@@ -190,7 +190,7 @@ def quadrants(evidence: str) -> str:
     """The certificate of these data by a list of patterns or by a cover, without what rests on its set."""
     data = read_csv_bytes(QUADRANTS[0], "data.csv")
     problem = relu(data.Z, data.y, enumerate_patterns(data.Z)) if evidence == "list" else unlisted_relu(data.Z, data.y)
-    solved = certified(problem, data.source, Fraction(1))
+    solved = certified(problem, data.source, Fraction(1), by_list=evidence == "list")
     tree = json.loads(dumps(certificate(data.source, solved.facts, solved.results)))
     keep = ("patterns", "primal", "dual", "cover", "value", "fit")
     tree["facts"] = {key: fact for key, fact in tree["facts"].items() if key in keep}
