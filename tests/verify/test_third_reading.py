@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import random
+from dataclasses import dataclass, field
+from fractions import Fraction as F
 from hashlib import sha256
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,8 +20,14 @@ from tests.verify.outputs.planted import changed, in_bags_with_decayed_bias, squ
 from tests.verify.test_given_solutions import tree_of, verdicts
 from verify.__main__ import expect, grouped
 from verify.certificate import read
+from verify.cover.lines import Lines, lines_of
+from verify.optimal.ball import Ball
+from verify.problem.problem import Problem, read_problem
+from verify.problem.windows import read_pool
 from verify.proved import read as proved
+from verify.sets.covered import CoveredInField
 from verify.statement import statement
+from verify.text import Node
 
 NAME = "relu_cert certificate"
 COVER = [("+", bytes([200, 203]), bytes(1)), ("-", bytes([200, 200]), b"")]  # the last of the roots 1 and -1 ties
@@ -127,6 +137,25 @@ def leaky(verdict: str, y: str = "2 2", J: str = "3") -> bytes:
     return json.dumps(tree).encode()
 
 
+def test_rows_and_their_opposites_are_those_of_the_slope() -> None:
+    """Without the data, too: counts 2 and -1 are max(t, t/2), and no max(t, t/3), |t| or max(t, -t/2)."""
+    tree = json.loads(leaky("PROVED"))
+    for slope, times in (
+        ("1/2", "3 -2"),
+        ("1/2", "2 -2"),
+        ("-1", "2 1"),
+        ("-1", "1 2"),
+        ("-1/2", "3 0"),
+        ("1/3", "2 -1"),
+    ):
+        wrong = changed(changed(tree, "input.slope", slope), "problem.bags.0.times", times)
+        with pytest.raises(verify.Rejected):
+            verify.check(json.dumps(wrong).encode())
+    for slope, times, scale in (("-1", "1 1", "1"), ("-2", "1 2", "1"), ("-1/2", "2 1", "1/2"), ("1/3", "3 -1", "1/3")):
+        right = pooled(slope, [int(x) for x in times.split()], scale)
+        assert right == {"slope": F(slope)}
+
+
 def test_the_neuron_of_a_bias_is_off_where_a_slope_has_opposite_rows() -> None:
     """r = (1, 1), sum r = lambda and X'r = 0: it is stationary in every sense, and with all rows on it would not be."""
     (line,) = verify.check(leaky("PROVED"))
@@ -205,3 +234,131 @@ def test_the_proved_checker_reads_a_zero_network_of_several_outputs() -> None:
     zero = changed(square(), "facts.primal.neurons", [])
     text = proved(json.dumps(zero).encode(), None, verify.Limits())
     assert text.between == (5, 10) and len(text.expected) > 2
+
+
+@dataclass
+class Seen:
+    """A cover with one tie, that notes which sides its leaves are asked for."""
+
+    lines: Lines
+    ties: list[SimpleNamespace]
+    good: bool = True
+    asked: list[Any] = field(default_factory=list)
+
+    def inside(self, *asked: Any) -> bool:
+        """As it is told."""
+        self.asked.append(asked)
+        return self.good
+
+
+class InRationals(CoveredInField):
+    """Rational numbers in the place of a field."""
+
+    def read(self, node: Node, length: int) -> Any:
+        """A vector."""
+        return node.vector(length)
+
+
+def covered(seed: int) -> tuple[InRationals, Seen, tuple[F, ...], list[F]]:
+    """Rows with parallel and opposite ones, weights t, shares of the lines through u."""
+    r = random.Random(seed)
+    d = r.choice([2, 3])
+    u = (0, *[r.randint(-2, 2) for _ in range(d - 2)], 1)
+    Z = [tuple(F(r.randint(-2, 2), r.choice([1, 2])) for _ in range(d)) for _ in range(6)]
+    Z = [(*z[:-1], F(0)) if r.random() < 0.5 else z for z in Z]
+    Z += [tuple(-x for x in Z[0]), tuple(3 * x for x in Z[1])]
+    problem = Problem("relu", F(1), tuple(Z), (F(0),) * len(Z))
+    lines = lines_of(problem)
+    cover = Seen(lines, [SimpleNamespace(u=u)])
+    t = tuple(F(r.randint(-3, 3), r.choice([1, 2])) for _ in Z)
+    through = [c for c, h in enumerate(lines.heights(u)) if not h]
+    shares = [r.choice([F(0), F(1), F(1, 2), F(-1, 3), F(4, 3)]) for _ in through]
+    ball = Ball(problem, t, F(0))
+    return InRationals(ball, t, NODE, NODE, cover), cover, t, shares
+
+
+NODE = Node(None)
+
+
+def test_shares_of_ties_at_an_exact_residual() -> None:
+    """In [0, 1] where lines are concave, else outside (0, 1); v is a bound where the convex lines have their sides."""
+    verdicts = {True: 0, False: 0}
+    for seed in range(600):
+        one, cover, t, shares = covered(seed)
+        lines, u = cover.lines, cover.ties[0].u
+        heights = lines.heights(u)
+        w = [F(0)] * len(heights)
+        v = [F(0)] * len(u)
+        for z_k, c, a, t_k in zip(one.ball.problem.seen, lines.line, lines.multiple, t, strict=True):
+            if c >= 0:
+                w[c] += t_k * abs(a) / lines.scale
+                v = [x + t_k * z * (a < 0) for x, z in zip(v, z_k, strict=True)]
+        share = dict(zip([c for c, h in enumerate(heights) if not h], shares, strict=True))
+        v = [
+            x + sum(w[c] * share.get(c, F(heights[c] > 0)) * p[l] for c, p in enumerate(lines.rows))
+            for l, x in enumerate(v)
+        ]
+        right = all(0 <= s <= 1 if w[c] < 0 else not 0 < s < 1 if w[c] else True for c, s in share.items())
+        node = Node(" ".join(map(str, shares)))
+        verdicts[right] += 1
+        if not right:
+            with pytest.raises(verify.Rejected, match="shares in"):
+                one.bound(1, 0, node, t)
+            continue
+        assert [*one.bound(1, 0, node, t)] == v
+        ((xi, number, sides, convex),) = cover.asked
+        assert (xi, number, [*convex]) == (1, 0, [c for c, x in enumerate(w) if x > 0])
+        assert all(
+            sides[c] == ((1 if share[c] >= 1 else -1) if c in share else heights[c] // abs(heights[c])) for c in convex
+        )
+        r = random.Random(seed)
+        for _ in range(20):
+            x = [r.randint(-3, 3) for _ in u]
+            if all(sides[c] * h >= 0 for c, h in enumerate(lines.heights(x)) if c in convex):
+                height = [sum(a * b for a, b in zip(z, x, strict=True)) for z in one.ball.problem.seen]
+                value = sum(t_k * max(h, F(0)) for t_k, h in zip(t, height, strict=True))
+                assert value <= sum(a * b for a, b in zip(v, x, strict=True))
+        cover.good = False
+        with pytest.raises(verify.Rejected, match="sides of the convex lines"):
+            one.bound(1, 0, node, t)
+    assert min(verdicts.values()) > 100
+
+
+def pooled(slope: str, times: list[Any], scale: str, **input_: Any) -> Any:
+    """What is read of how bags were made, for rows 1, -1, 2, -2 and one bag of some of them."""
+    rows_ = ("1", "-1", "2", "-2")[: len(times)]
+    bag = {"scale": scale, "rows": [*range(len(times))], "times": " ".join(map(str, times))}
+    problem = {"model": "relu", "objective": "1/2|Xw-y|^2 + lambda*sum|w_b|", "lambda": "1", "Z": [*rows_], "y": "1"}
+    read_ = read_problem(Node(problem | {"bags": [bag]}))
+    fields = {key: Node(one) for key, one in ({"slope": slope} | input_).items() if one}
+    return read_pool(NODE, fields, read_, False)
+
+
+def test_bags_of_a_slope_are_counted_without_its_opposites() -> None:
+    """With s = p/q each row counts q times and its opposite -p times: so many rows, in a record, a bag, or windows."""
+    half = {"slope": F(1, 2)}
+    assert pooled("1/2", [2, -1], "1/2") == half
+    assert pooled("1/2", [2, -1, 2, -1], "1/4", pool="mean", bags="0") == half | {"pool": "mean", "bags": "0"}
+    assert pooled("1/2", [2, -1, 2, -1], "1/2", pool="sum", bags="0") == half | {"pool": "sum", "bags": "0"}
+    assert pooled("1/2", [2, -1, 2, -1], "1/2", pool="sum", conv="1d:1")["windows"].kernel == (1,)
+    assert pooled("-2", [1, 2], "1") == {"slope": F(-2)}
+    assert pooled("1/2", [2, -1], "1/6", pool="mean", bags="0")["pool"] == "mean"  # two rows of zeros
+    for slope, times, scale, input_ in (
+        ("1/2", [2, -1], "1", {}),
+        ("1/2", [2, -2], "1/2", {}),
+        ("1/2", [2, 1], "1/2", {}),
+        ("1/2", [2, -1, 2, -1], "1/2", {}),
+        ("1/2", [2, -1, 2, -1], "1/2", {"pool": "mean", "bags": "0"}),
+        ("1/2", [2, -1, 2, -1], "1/3", {"pool": "mean", "bags": "0"}),
+        ("1/2", [2, -1, 2, -1], "1/4", {"pool": "sum", "bags": "0"}),
+        ("1/2", [2, -1], "1/2", {"pool": "sum"}),
+        ("1/2", [2, -1], "1/2", {"bags": "0"}),
+        ("1/2", [2, -1], "1/2", {"conv": "1d:1", "bags": "0", "pool": "sum"}),
+        ("1/2", [2, -1], "1/2", {"conv": "1d:2", "pool": "sum"}),
+        ("1", [1, -1], "1", {}),
+        ("0", [1, 1], "1", {}),
+        ("", [2, -1], "1", {"pool": "sum", "bags": "0"}),
+        ("", [2, 1], "1", {}),
+    ):
+        with pytest.raises(verify.Rejected):
+            pooled(slope, times, scale, **input_)

@@ -95,6 +95,7 @@ def read_pool(node: Node, fields: Fields, problem: Problem, bias: bool) -> dict[
             found = f"{bag.scale} times the sum of {sum(bag.times)} rows"
             raise fields["slope" if single else "pool"].reject(f"the {pool or 'record'} over bag {i}", found)
         most.append((rows, count))
+    check_opposites(problem, fields, slope)
     if single:
         return {"slope": slope}
     if "bags" in fields:
@@ -121,6 +122,23 @@ def read_slope(problem: Problem, fields: Fields) -> Fraction:
     fields["slope"].require(slope and slope < 1, "a number < 1 other than 0")
     fields["slope"].require("skip" not in problem.free, "no skip connection, whose columns are those of the data")
     return slope
+
+
+def check_opposites(problem: Problem, fields: Fields, slope: Fraction) -> None:
+    """With a slope p/q reject unless rows z and -z count q a - p b and q b - p a times, for whole a, b >= 0."""
+    if not slope:
+        return
+    p, q = slope.numerator, slope.denominator
+    names = {z: k for k, z in enumerate(problem.seen)}
+    opposite = [names.get(tuple(-x for x in z), -1) for z in problem.seen]
+    for i, bag in enumerate(problem.bags):
+        times = dict(zip(bag.rows, bag.times, strict=True))
+        for k, m in times.items():
+            other = times.get(opposite[k], 0)
+            parts = [Fraction(x, q * q - p * p) for x in (q * m + p * other, q * other + p * m)] if p != -q else []
+            if any(x < 0 or x.denominator > 1 for x in parts) or (p == -q and not m == other > 0):
+                found = f"{m} and {other} at row {k} of bag {i}"
+                raise fields["slope"].reject(f"rows and their opposites as max(t, {show(slope)} t) counts them", found)
 
 
 def gathered(parts: Iterable[Sequence[Vector]], pool: str, slope: Fraction) -> tuple[Matrix, tuple[Bag, ...]]:
