@@ -15,7 +15,7 @@ from relu_cert.bags import EACH
 from relu_cert.claims.claim import Result
 from relu_cert.data.dataset import Source
 from relu_cert.evidence import Cover, Leaders
-from relu_cert.evidence.outputs import Alone, ByAxes, Outputs
+from relu_cert.evidence.outputs import Alone, ByAxes, Outputs, Pair
 from relu_cert.exact import norm_squared
 from relu_cert.files import replacing
 from relu_cert.problem import loss as losses
@@ -152,7 +152,9 @@ def _facts(facts: Facts) -> dict[str, Any]:
     found = {key: written(value, model) for key, value in values.items() if value is not None}
     if facts.problem.unlisted:
         found["fit"]["center"] = None
-    if facts.alone is not None:
+    if isinstance(facts.alone, Pair):
+        found["pair"] = written(facts.alone)
+    elif facts.alone is not None:
         found |= {"cover_set": written(facts.alone)} | ({"polytope": _point(facts.alone)} if facts.alone.active else {})
     if path is not None and path.jump is not None:
         found["jump"] = {"lo": number(path.cover.lo), "hi": number(path.cover.hi)} | found["jump"]

@@ -56,6 +56,7 @@ PATH: Fact[Path] = Fact("path")
 JUMP: Fact[Jump] = Fact("jump")
 CURVE: Fact[Curve] = Fact("curve")
 ONE_NEURON: Fact[OneNeuron] = Fact("one_neuron")
+PAIR: Fact[tuple[int, int]] = Fact("pair")  # how many neurons two different optimal networks have, merged
 NETWORK: Fact[Network] = Fact("network")
 SOLUTION: Fact[Solution] = Fact("solution")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from relu_cert.claims.claim import Answer, proved, undecided
+from relu_cert.claims.claim import Answer, proved, refuted, undecided
+from relu_cert.evidence.outputs import Pair
 from relu_cert.figures import at_most, count
 from relu_cert.prove.facts import Facts
 
@@ -15,6 +16,12 @@ def of_the_set(facts: Facts, claim: str) -> Answer:
     found = facts.alone
     if found is None:
         return undecided(f"{facts.unsettled}.")
+    if isinstance(found, Pair):
+        if claim != "p-unique":
+            return undecided("the optimal networks are a continuum: neurons of one pattern share their weights anew.")
+        widths = f"of widths {len(found.first)} and {len(found.second)}"
+        why = "neurons of one pattern whose top singular value is multiple share their weights in a continuum of ways"
+        return refuted("exact optimum", f"two different optimal networks, exactly, {widths}: {why}.")
     K = len(found.classes)
     if claim == "p-unique":
         outputs = "its output is not zero" if K == 1 else "their outputs are independent"

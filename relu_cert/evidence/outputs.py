@@ -94,3 +94,20 @@ class ByAxes:
     """Evidence that |Theta'P(Zu)_+| <= lambda |u|, axis by axis: sum |b_i.b_j| lambda_i lambda_j <= lambda^2."""
 
     axes: tuple[Axis, ...]
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A neuron with its norm |w||v|."""
+
+    w: Vector
+    v: Vector
+    norm: Fraction
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two different optimal networks."""
+
+    first: tuple[Whole, ...]
+    second: tuple[Whole, ...]

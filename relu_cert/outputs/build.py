@@ -15,7 +15,7 @@ from relu_cert.exact import scaled_rows
 from relu_cert.outputs.ascent import Floats
 from relu_cert.outputs.bound import least
 from relu_cert.outputs.engine import DONE, VIOLATED, Grown, Integers, grown
-from relu_cert.outputs.exact import Form, Pull, Vertices, crossing_lines, definite, leaf_form
+from relu_cert.outputs.exact import Form, Pull, Vertices, crossing_lines, definite, leaf_form, semidefinite
 from relu_cert.outputs.unique import Around
 
 MOST_NODES = 400_000
@@ -78,6 +78,7 @@ class Builder:
     over: Callable[[], bool]
     most_nodes: int = MOST_NODES
     around: Around | None = None
+    eps: float = 0.0
     writer: Writer = field(default_factory=Writer)
     vertices: Vertices = field(init=False)
 
@@ -93,7 +94,7 @@ class Builder:
     def proposed(self, roots: Integers) -> Grown:
         """The tree below these cones in floats; it must have ended."""
         Z, th, L0 = self.pull.floats
-        found = grown(Z, th, L0, roots, 0.0, self.directions, self.tied, self.most_nodes - self.writer.nodes)
+        found = grown(Z, th, L0, roots, self.eps, self.directions, self.tied, self.most_nodes - self.writer.nodes)
         if found.status == VIOLATED:
             raise Unproved("the dual constraint is violated", found.violators)
         if found.status != DONE:
@@ -165,7 +166,7 @@ class Builder:
         if all(x >= 0 for row in Q for x in row):
             return b"\0"
         count = d * (d - 1) // 2
-        if definite(Q):
+        if semidefinite(Q):
             return bytes([1, *OFFSET.to_bytes(2, "little"), *[0] * count])
         bits = [max(map(abs, g)).bit_length() for g in cone]
         size = 2 * whole * whole * self.pull.level
@@ -244,10 +245,11 @@ def build(
     over: Callable[[], bool],
     around: Around | None = None,
     most_nodes: int = MOST_NODES,
+    eps: float = 0.0,
 ) -> Outputs:
     """The evidence that |F(u)| <= lambda |u|; Unproved where it was not found. Leaves are out of `around`, or near a
     class, as far as possible."""
-    builder = Builder(pull, ties, over, most_nodes, around)
+    builder = Builder(pull, ties, over, most_nodes, around, eps)
     if basis:
         builder.run(sign_cones(basis))
     else:  # no neuron sees anything: one cone, without generators

@@ -167,5 +167,20 @@ def definite(Q: Form) -> bool:
     return True
 
 
+def semidefinite(Q: Form) -> bool:
+    """Whether x'Qx >= 0 for all x: a pivot 0 has a row of zeros, and is left out."""
+    S, last = [list(row) for row in Q], 1
+    for k, pivots in enumerate(S):
+        if pivots[k] < 0 or (not pivots[k] and any(pivots[k:])):
+            return False
+        if not pivots[k]:
+            continue
+        for i in range(k + 1, len(S)):
+            for j in range(k + 1, len(S)):
+                S[i][j] = (S[i][j] * pivots[k] - S[i][k] * pivots[j]) // last
+        last = pivots[k]
+    return True
+
+
 def _integers(A: fmpz_mat) -> Form:
     return [[int(x) for x in row] for row in A.tolist()]

@@ -16,7 +16,7 @@ from relu_cert.bags import Each
 from relu_cert.cover.free_task import orthonormal
 from relu_cert.cover.lines import Lines, frame_of, lines_of, row_space
 from relu_cert.evidence import Row
-from relu_cert.evidence.outputs import Alone, Moves, Outputs, Residual, Tie
+from relu_cert.evidence.outputs import Alone, Moves, Outputs, Pair, Residual, Tie
 from relu_cert.exact import Matrix, Vector, norm_squared, scaled_rows, sqrt_upper
 from relu_cert.free.terms import coefficients, combined, orthogonal
 from relu_cert.free.terms import outputs as free_columns
@@ -24,6 +24,7 @@ from relu_cert.outputs.ascent import Floats, maxima, starts
 from relu_cert.outputs.build import Unproved, build, sign_cones
 from relu_cert.outputs.engine import grown
 from relu_cert.outputs.exact import pull_of
+from relu_cert.outputs.pair import feasible, pair
 from relu_cert.outputs.sharpen import sharpen, ties_of
 from relu_cert.outputs.softmax import Chances, centred_logs, chances_of
 from relu_cert.outputs.softmax import dual_point as probable
@@ -121,7 +122,7 @@ class Found:
     evidence: Outputs
     lower: Fraction
     upper: Fraction
-    alone: Alone | str = ""
+    alone: Alone | Pair | str = ""
 
 
 def setting(problem: Problem) -> Setting:
@@ -254,6 +255,8 @@ class Prover:
                 return Found(primal, source, Theta, evidence, lower, upper, alone(ball, *self.fitted(Theta, ball.R)))
             except Open as why:
                 known = str(why)
+        if (exactly := self.exactly(primal, Theta)) is not None:
+            return exactly
         return Found(primal, source, Theta, evidence, lower, upper, known)
 
     def bounds(self, primal: Primal, Theta: Matrix) -> tuple[Fraction, Fraction]:
@@ -266,6 +269,22 @@ class Prover:
     def chosen(self, R: Matrix, tau: Fraction, bits: int) -> Matrix:
         """About tau (Y - P) for the softmax, R = Y - P."""
         return probable(self.given.Y, minus(self.given.Y, R), tau, bits + SMALLER_BITS)
+
+    def exactly(self, primal: Primal, Theta: Matrix) -> Found | None:
+        """Two different optimal networks, and a simple dual point that proves it; None where there are none."""
+        given = self.given
+        if given.softmax or given.free or given.problem.roots or not primal.neurons:
+            return None
+        W = np.array([[float(x) for x in w] for w, _ in primal.neurons])
+        if (two := pair(given.problem, self.lam, Theta, W)) is None:
+            return None
+        point, known = two
+        evidence = feasible(given, point, self.lam, self.over)
+        if evidence is None:
+            return None
+        network = Primal(tuple((one.w, one.v) for one in known.first))
+        upper, lower = self.bounds(network, point)
+        return Found(network, None, point, evidence, lower, upper, known)
 
     def fitted(self, Theta: Matrix, R: Fraction) -> tuple[Matrix, Fraction]:
         """About the optimal fit, and how far it is at most: Y - Theta; softmax: the centred logarithms of that."""

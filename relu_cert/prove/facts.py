@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
 from relu_cert.evidence import Cover, Leaders
-from relu_cert.evidence.outputs import Alone, ByAxes, Outputs
+from relu_cert.evidence.outputs import Alone, ByAxes, Outputs, Pair
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.problem.problem import Block, Gates, Problem
 from relu_cert.prove.algebraic.field import Field, Numbers
@@ -404,7 +404,7 @@ class Facts:
     path: Along | None = None  # an interval of lambdas, if one was asked for
     one_neuron: NeuronPath | None = None  # the path of the network with a single neuron, on one feature
     nearby: Nearby | None = None  # if it was asked for
-    alone: Alone | None = None  # several outputs: all optimal networks are one
+    alone: Alone | Pair | None = None  # several outputs: all optimal networks are one, or two are not
 
     def __repr__(self) -> str:
         return (

@@ -10,6 +10,7 @@ from fractions import Fraction
 from math import floor, log
 
 from relu_cert.claims.claim import Result, Verdict
+from relu_cert.evidence.outputs import Pair
 from relu_cert.figures import at_most, count, holds_on, lies_in, percent, percent_at_most
 from relu_cert.path.one_neuron import NeuronPath
 from relu_cert.path.pieces import PathPieces
@@ -164,6 +165,8 @@ def _known(facts: Facts, claim: str) -> Needs:
 
 def _width(facts: Facts) -> int | None:
     """How many neurons the only optimal network has, where that is proved."""
+    if isinstance(facts.alone, Pair):
+        return None
     if facts.alone is not None:
         return len(facts.alone.classes) if facts.alone.active else None
     found = facts.polytope

@@ -43,8 +43,46 @@ def test_a_unique_network_has_all_its_claims_accepted(alone: Certificate) -> Non
 
 def test_a_continuum_is_not_called_unique() -> None:
     """Z = I, Y = S + lambda I: all u >= 0 tie, and different factorisations of S are different networks."""
-    said = told(certify([[1, 0], [0, 1]], [[3, 1], [1, 3]], 1))
-    assert said["optimal"] == "PROVED" and said["p-unique"] != "PROVED"
+    found = certify([[1, 0], [0, 1]], [[3, 1], [1, 3]], 1)
+    said = told(found)
+    assert said["optimal"] == "PROVED" and said["p-unique"] == "REFUTED" and said["minimal"] == "UNDECIDED"
+    assert found.value.lower == found.value.upper == 5
+    lines = {line.claim: line.proved for line in check(found.certificate.encode())}
+    assert "differ by more than splitting" in lines["p-unique"]
+
+
+def test_a_multiple_value_alone_is_no_continuum() -> None:
+    """Z = I, Y = (1 + lambda) I: all u >= 0 tie, but e_1 and e_2 are the only way to write S = I over them."""
+    said = told(certify([[1, 0], [0, 1]], [[2, 0], [0, 2]], 1))
+    assert said["optimal"] == "PROVED" and said["p-unique"] == "UNDECIDED"
+
+
+def test_a_forged_pair_is_rejected() -> None:
+    """The same network twice, split or in another order; one that is not optimal; wrong norms; nothing."""
+    good = json.loads(certify([[1, 0], [0, 1]], [[3, 1], [1, 3]], 1).certificate)
+    pair = good["facts"]["pair"]
+    first, second = pair["first"], pair["second"]
+    neuron = first[0]
+    halves = [{**neuron, "v": " ".join(str(Fraction(x) / 2) for x in neuron["v"].split())} for _ in range(2)]
+    for half in halves:
+        half["norm"] = str(Fraction(neuron["norm"]) / 2)
+    more = {**neuron, "norm": str(Fraction(neuron["norm"]) + 1)}
+    for bad in (
+        {"first": first, "second": first},
+        {"first": first, "second": first[::-1]},
+        {"first": first, "second": [*halves, *first[1:]]},
+        {"first": first, "second": second[1:]},
+        {"first": first, "second": []},
+        {"first": first, "second": [more, *first[1:]]},
+        {"first": first, "second": [{**neuron, "norm": "0"}, *first[1:]]},
+    ):
+        forged = json.loads(json.dumps(good))
+        forged["facts"]["pair"] = bad
+        with pytest.raises(VerifyError):
+            check(json.dumps(forged).encode())
+    good["problem"]["objective"] = "1/2|Xw-y|^2 + lambda*sum|w_b|"
+    with pytest.raises(VerifyError):
+        check(json.dumps(good).encode())
 
 
 def test_rows_that_are_the_same_up_to_a_swap_of_outputs() -> None:

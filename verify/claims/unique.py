@@ -7,7 +7,7 @@ from fractions import Fraction
 from operator import ge
 
 from verify.claims import PROVED, REFUTED, Row, Says
-from verify.facts import LAMBDA_MAX, SET, Facts
+from verify.facts import LAMBDA_MAX, PAIR, SET, Facts
 from verify.problem.problem import Problem
 from verify.text import Node, show
 
@@ -24,6 +24,12 @@ def beyond(sentence: str, compare: Callable[[Fraction, Fraction], bool] = ge) ->
         return sentence.format(WHAT[problem.model])
 
     return says
+
+
+def two(problem: Problem, facts: Facts, node: Node) -> str:
+    """Two networks with the objective p*, whose directions or weights are others."""
+    first, second = facts[PAIR]
+    return f"two optimal networks, exactly, with {first} and {second} neurons, that differ by more than splitting"
 
 
 def row(problem: Problem) -> str:
@@ -83,6 +89,7 @@ TABLE = (
     Row("p-unique", PROVED, (LAMBDA_MAX,), beyond(ZERO)),
     Row("p-unique", PROVED, (SET,), unique),
     Row("p-unique", REFUTED, (SET,), several),
+    Row("p-unique", REFUTED, (PAIR,), two),
     Row("convex-unique", PROVED, (), elastic),
     Row("convex-unique", PROVED, (LAMBDA_MAX,), beyond(ZERO + ALSO)),
     Row("convex-unique", PROVED, (SET,), convex_unique),

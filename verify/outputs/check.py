@@ -15,7 +15,7 @@ from verify.cover.lines import Lines, Row, lines_of
 from verify.cover.tree import sign_cones
 from verify.errors import bounded
 from verify.numbers.integers import cleared
-from verify.outputs.forms import Crossing, definite, form, integers, length_above, nonnegative
+from verify.outputs.forms import Crossing, form, integers, length_above, nonnegative, semidefinite
 from verify.outputs.tree import TIE, WHOLE, Leaf, Streams, walk
 from verify.problem.problem import Problem
 from verify.text import Node, Vector
@@ -115,13 +115,13 @@ def check_outputs(problem: Problem, theta: Vector, squared: Fraction, node: Node
     proof = Proof(values, basis, ties, int(squared * values.unit**2), fields["tree"])  # rounded down
     for number, leaf in enumerate(proof.forms()):
         bad = f"no at leaf {number}"
-        proof.node.require(copositive(leaf.Q, leaf), "lambda^2 GG' - B = N + a definite matrix at every leaf", bad)
+        proof.node.require(copositive(leaf.Q, leaf), "lambda^2 GG' - B = N + a semidefinite matrix at every leaf", bad)
     return proof
 
 
 def copositive(Q: list[list[int]], leaf: Form) -> bool:
-    """Whether c'Qc >= 0 for c >= 0: by its entries, or because Q - N is definite, N that of the leaf."""
-    return nonnegative(Q) if leaf.N is None else definite(less(Q, leaf.N, leaf.cone))
+    """Whether c'Qc >= 0 for c >= 0: by its entries, or because Q - N is semidefinite, N that of the leaf."""
+    return nonnegative(Q) if leaf.N is None else semidefinite(less(Q, leaf.N, leaf.cone))
 
 
 def read_tie(node: Node, lines: int) -> Tie:

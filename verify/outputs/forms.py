@@ -77,6 +77,21 @@ def nonnegative(Q: Rows) -> bool:
     return all(x >= 0 for row in Q for x in row)
 
 
+def semidefinite(Q: Rows) -> bool:
+    """Whether x'Qx >= 0 for all x, by elimination without fractions: a pivot 0 has a row of zeros, and is left out."""
+    S, last = [list(row) for row in Q], 1
+    for k in range(len(S)):
+        pivot = S[k][k]
+        if pivot < 0 or (not pivot and any(S[k][k:])):
+            return False
+        if pivot:
+            for i in range(k + 1, len(S)):
+                for j in range(i, len(S)):
+                    S[i][j] = (S[i][j] * pivot - S[k][i] * S[k][j]) // last
+            last = pivot
+    return True
+
+
 def definite(Q: Rows) -> bool:
     """Whether all leading minors are positive, by elimination without fractions."""
     S, last = [list(row) for row in Q], 1

@@ -52,6 +52,11 @@ def test_a_splitted_tree_is_accepted() -> None:
     assert accepted(changed(square(), f"{PROOF}.tree", split))
 
 
+def test_a_form_that_is_zero_is_semidefinite() -> None:
+    """N = 0 proves Q = 0, as its entries do."""
+    assert accepted(changed(square(), f"{PROOF}.tree", tree(bytes([200] * 4), forms=bytes([0, 0, 0, 1, 0, 128, 0]))))
+
+
 FORGED: list[tuple[str, Any]] = [
     ("problem.lambda", "999999999/1000000000"),
     ("problem.lambda", "0"),
@@ -89,7 +94,7 @@ FORGED: list[tuple[str, Any]] = [
     (f"{PROOF}.tree", tree(bytes([204] * 4), forms=bytes(4))),
     (f"{PROOF}.tree", tree(bytes([203, 0] * 4), forms=bytes(4))),
     (f"{PROOF}.tree", tree(bytes([200] * 4), forms=bytes([0, 0, 0, 33]))),
-    (f"{PROOF}.tree", tree(bytes([200] * 4), forms=bytes([0, 0, 0, 1, 0, 128, 0]))),
+    (f"{PROOF}.tree", tree(bytes([200] * 4), forms=bytes([0, 0, 0, 1, 0, 128, 1]))),
     (f"{PROOF}.tree.codes", "no stream"),
     (f"{PROOF}.tree.codes", packed(bytes([200] * 4))[:-4]),
     (f"{PROOF}.ties", [{"lines": [0], "shares": "2"}]),

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from verify.outputs.forms import PAIRS, Crossing, definite, form, length_above, nonnegative
+from verify.outputs.forms import PAIRS, Crossing, definite, form, length_above, nonnegative, semidefinite
 
 Rows = list[list[int]]
 
@@ -178,3 +178,23 @@ def test_one_negative_entry_is_negative() -> None:
     """Zeros are not."""
     assert nonnegative([[0, 1], [1, 0]])
     assert not nonnegative([[1, 0], [0, -1]])
+
+
+def test_semidefinite_is_what_eigenvalues_say() -> None:
+    """Gram matrices of few vectors are semidefinite, singular or not; less a little they are not, with any zeros."""
+    r = random.Random(0)
+    for _ in range(400):
+        d, rank = r.randint(1, 5), r.randint(0, 4)
+        A = [[r.choice([0, 0, 1, -1, 2, 3]) for _ in range(d)] for _ in range(rank)]
+        Q = [[sum(a[i] * a[j] for a in A) for j in range(d)] for i in range(d)]
+        assert semidefinite(Q)
+        x = [r.randint(-2, 2) for _ in range(d)]
+        value = sum(x[i] * Q[i][j] * x[j] for i in range(d) for j in range(d))
+        size = dot(x, x)
+        if size:  # x'(s^2 Q - (value + 1) xx')x = s^2 value - (value + 1) s^2 < 0
+            lowered = [
+                [size * size * q - (value + 1) * x[i] * x[j] for j, q in enumerate(row)] for i, row in enumerate(Q)
+            ]
+            assert not semidefinite(lowered)
+            assert not definite(lowered)
+    assert not semidefinite([[0, 1], [1, 5]]) and not semidefinite([[0, 1], [1, 0]]) and semidefinite([[0, 0], [0, 5]])
