@@ -38,16 +38,16 @@ ROOT = Path(verify.__file__).parent
 LIST = {"patterns", "dual", "primal", "value"}
 COVER = {"cover", "primal", "value"}
 FIGURES = {  # lines that a verdict rests on at most; and of code: no blank lines, docstrings, imports and comments
-    ("optimal", frozenset(LIST)): (1_710, 935),
-    ("optimal", frozenset({"leaders", "primal", "value"})): (1_470, 835),
-    ("optimal", frozenset(COVER)): (1_775, 980),
-    ("p-unique", frozenset({*COVER, "cover_set"})): (2_675, 1_465),
-    ("p-unique", frozenset({"patterns", "lambda_max"})): (1_745, 965),
-    ("p-unique", frozenset({*LIST, "optimal_set"})): (2_590, 1_395),
-    ("p-unique", frozenset({*LIST, "exact_set"})): (2_385, 1_280),
-    ("p-unique", frozenset({*LIST, "algebraic_set"})): (2_660, 1_455),
+    ("optimal", frozenset(LIST)): (1_740, 955),
+    ("optimal", frozenset({"leaders", "primal", "value"})): (1_500, 855),
+    ("optimal", frozenset(COVER)): (1_800, 995),
+    ("p-unique", frozenset({*COVER, "cover_set"})): (2_710, 1_485),
+    ("p-unique", frozenset({"patterns", "lambda_max"})): (1_780, 995),
+    ("p-unique", frozenset({*LIST, "optimal_set"})): (2_620, 1_415),
+    ("p-unique", frozenset({*LIST, "exact_set"})): (2_420, 1_305),
+    ("p-unique", frozenset({*LIST, "algebraic_set"})): (2_690, 1_475),
 }
-WHOLE, CODE = 12_750, 7_650  # all of it, likewise
+WHOLE, CODE = 13_450, 8_080  # all of it, likewise
 LOADED = """
 import json, sys
 before = set(sys.modules)
@@ -79,8 +79,8 @@ def test_the_whole_checker_does_not_grow() -> None:
 
 
 def test_the_producer_stays_in_its_bounds() -> None:
-    """At most 32,500 lines of code, with covers, leaders, free terms, bags, several outputs and formulas."""
-    assert sum(lines_of_code(path.read_text()) for path in (ROOT.parent / "relu_cert").rglob("*.py")) <= 32_500
+    """At most 33,400 lines of code, with covers, leaders, free terms, bags, several outputs and formulas."""
+    assert sum(lines_of_code(path.read_text()) for path in (ROOT.parent / "relu_cert").rglob("*.py")) <= 33_400
 
 
 def lines_of_code(text: str) -> int:
