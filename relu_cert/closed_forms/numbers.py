@@ -64,22 +64,29 @@ def _root(coefficients: tuple[Fraction, ...], x: Number) -> Any:
 @cache
 def _isolated(coefficients: tuple[Fraction, ...], lo: Fraction, hi: Fraction) -> Any:
     """In radicals, if they are real and short; else as a root of the polynomial."""
-    from sympy import CRootOf, I, Poly, Rational, Symbol, roots, sqrtdenest
+    from sympy import Poly, Rational, Symbol
 
     def rational(x: Fraction) -> Any:
         return Rational(*x.as_integer_ratio())
 
     poly = Poly([rational(c) for c in reversed(coefficients)], Symbol("x"))
-    if poly.count_roots(rational(lo), rational(hi)) != 1:
+    return short_root(poly, rational(lo), rational(hi))
+
+
+def short_root(poly: Any, lo: Any, hi: Any) -> Any:
+    """The only root of the irreducible polynomial between lo and hi."""
+    from sympy import CRootOf, I, roots, sqrtdenest
+
+    if poly.count_roots(lo, hi) != 1:
         raise ValueError("the root is not told from the others")
     if poly.degree() <= 4:
         for found in roots(poly, quartics=True):
             short = sqrtdenest(found)
             if short.has(I) or short.count_ops() > MOST_OPERATIONS or short.is_real is False:
                 continue
-            if rational(lo) < short.evalf(BITS // 4) < rational(hi):
+            if lo < short.evalf(BITS // 4) < hi:
                 return short
-    return CRootOf(poly, poly.count_roots(None, rational(lo)))
+    return CRootOf(poly, poly.count_roots(None, lo))
 
 
 def root(x: Fraction) -> Any:

@@ -103,6 +103,16 @@ class ClosedForm:
         vertices = [list(map(sstr, vertex)) for vertex in self.vertices]
         return content | {"tied": tied, "vertices": vertices, "latex": self.latex()}
 
+    @property
+    def segment(self) -> tuple[Any, ...]:
+        """Where there are two minimal networks: the weights of the tied neurons in all optimal ones, 0 <= t <= 1."""
+        from sympy import Symbol, expand
+
+        if len(self.vertices) != 2 or self.tied[0].pattern is None:
+            return ()
+        t = Symbol("t", nonnegative=True)
+        return tuple(expand(a + t * (b - a)) for a, b in zip(*self.vertices, strict=True))
+
     def lines(self) -> list[str]:
         """The same as text."""
         from sympy import sstr
@@ -115,7 +125,12 @@ class ClosedForm:
             where = f"group {neuron.block}: " if neuron.block is not None and neuron.pattern is None else ""
             weight = f"({sstr(neuron.weight)})" if neuron.weight.is_Add else sstr(neuron.weight)
             out.append(f"  {'+' if neuron.sign > 0 else '-'} {where}{weight} ({direction})")
-        if len(self.vertices) > 1:
+        if self.segment:
+            out.append("all optimal networks, 0 <= t <= 1: w_i the weights, W1_i = sqrt(w_i) u_i, W2_i = +-sqrt(w_i)")
+            for i, (neuron, weight) in enumerate(zip(self.tied, self.segment, strict=True), 1):
+                direction = ", ".join(sstr(x) for x in neuron.direction)
+                out.append(f"  {'+' if neuron.sign > 0 else '-'} w_{i} = {sstr(weight)}, u_{i} = ({direction})")
+        elif len(self.vertices) > 1:
             out.append(f"all minimal networks, the weights of {len(self.tied)} tied neurons")
             out += ["  (" + ", ".join(map(sstr, vertex)) + ")" for vertex in self.vertices]
         if self.freedom is not None:

@@ -19,7 +19,7 @@ lambda at which no weight is negative. s is known exactly as in `optimum`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -28,23 +28,25 @@ from typing import Any
 
 from flint import fmpq_mat
 
-from relu_cert.closed_forms.numbers import Writer, as_exact, as_flint, expression, expressions, near, root
+from relu_cert.closed_forms.numbers import Writer, as_exact, as_flint, expression, expressions, near, root, short_root
 from relu_cert.closed_forms.optimum import sharpened, solved
 from relu_cert.exact import Vector, norm_squared, sqrt_upper
 from relu_cert.figures import holds_on
 from relu_cert.path.bounds import Bounds, bounds_of
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.pieces import PathPieces
+from relu_cert.path.polynomial import least, most
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.algebraic.guess import guessed_residual
 from relu_cert.prove.algebraic.linear import Exact, product, solve
 from relu_cert.prove.classes import Ball, class_map, is_stable
 from relu_cert.prove.exact_optimum import guesses
 from relu_cert.prove.facts import LambdaMax, NeuronClass
-from relu_cert.rationals import column, to_fmpq, to_fraction, to_vector
+from relu_cert.rationals import column, matrix_of, to_fmpq, to_fraction, to_vector
 
 DIGITS = (60, 250)
 PLACES = 80
+SHARES = (Fraction(1), Fraction(3, 4), Fraction(1, 4))
 ERROR = Fraction(1, 10**60)  # what the digits leave, with room to spare
 
 
@@ -152,13 +154,25 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Moving:
-    """A stretch with one neuron, which moves: with the symbol alpha, |w| = alpha lambda for the only alpha > 0 at which
-    `square` is lambda^2; `value` is p*. Proved for lo <= lambda <= hi."""
+    """A stretch on which neurons move: with the symbol alpha their |w| add up to alpha lambda, alpha > 0, `relation`
+    (in alpha and lambda) is 0, and `value` is p*. `rays` are the other neurons. `neurons` is more than 1 where as many
+    share the weight in any way that fits the data: all optimal networks. Without rays `square` is lambda^2, and falls
+    as alpha grows. Proved for lo <= lambda <= hi."""
 
     lo: Fraction
     hi: Fraction
-    square: Any
+    relation: Any
     value: Any
+    square: Any = None
+    rays: tuple[PathNeuron, ...] = ()
+    neurons: int = 1
+
+    @property
+    def words(self) -> str:
+        """Which neurons move."""
+        if self.neurons > 1:
+            return f"{self.neurons} neurons that move, the sum of |w| = alpha lambda"
+        return "one neuron that moves, |w| = alpha lambda"
 
 
 @dataclass(frozen=True)
@@ -185,17 +199,11 @@ class PathForm:
         for one in self.stretches:
             low = f"{sstr(one.lo)} <{'=' * (one.lo != 0)} lambda"
             out += [f"for {low} <= {sstr(one.hi)}", f"  p*(lambda) = {sstr(one.value)}"]
-            for neuron in one.neurons:
-                where = "" if neuron.block is None else f" group {neuron.block}:"
-                unit = ", ".join(map(sstr, neuron.direction))
-                out.append(f"  {'+' if neuron.sign > 0 else '-'}{where} ({sstr(neuron.weight)}) ({unit})")
+            out += map(_line, one.neurons)
         for way in self.moving:
             where = " <= lambda <= ".join(holds_on(way.lo, way.hi, 8))
-            out += [
-                f"for {where} one neuron that moves, |w| = alpha lambda",
-                f"  lambda^2 = {sstr(way.square)}",
-                f"  p* = {sstr(way.value)}",
-            ]
+            tie = f"0 = {sstr(way.relation)}" if way.square is None else f"lambda^2 = {sstr(way.square)}"
+            out += [f"for {where} {way.words}", f"  {tie}", f"  p* = {sstr(way.value)}", *map(_line, way.rays)]
         left = self.regions - len(self.stretches) - len(self.moving)
         if left:
             out.append(f"{left} of {self.regions} stretches are not linear, or not known, in closed form: {SYSTEM}")
@@ -223,7 +231,11 @@ class PathForm:
             for one in self.stretches
         ]
         known = [None if x is None else sstr(x) for x in self.breakpoints]
-        moving = [{"lambda_squared": sstr(way.square), "value": sstr(way.value)} for way in self.moving]
+        moving = [
+            {"value": sstr(way.value)}
+            | ({"relation": sstr(way.relation)} if way.square is None else {"lambda_squared": sstr(way.square)})
+            for way in self.moving
+        ]
         content = {"breakpoints": known, "stretches": stretches, "moving": moving, "complete": self.complete}
         return content | {"latex": self.latex()}
 
@@ -238,6 +250,15 @@ class PathForm:
             for i, neuron in enumerate(one.neurons, 1):
                 out.append(rf"& |w_{{{i}}}| = {latex(neuron.weight)}, \quad u_{{{i}}} = {latex(neuron.direction.T)}")
         return " \\\\\n".join(out)
+
+
+def _line(neuron: PathNeuron) -> str:
+    """A neuron of a stretch."""
+    from sympy import sstr
+
+    where = "" if neuron.block is None else f" group {neuron.block}:"
+    unit = ", ".join(map(sstr, neuron.direction))
+    return f"  {'+' if neuron.sign > 0 else '-'}{where} ({sstr(neuron.weight)}) ({unit})"
 
 
 SYSTEM = "r + sum alpha_a G_a r = y, r.G_a r = lambda^2"
@@ -276,8 +297,13 @@ def _region(problem: Problem, cover: PathPieces, lo: Fraction, hi: Fraction) -> 
         for i, piece in enumerate(cover.pieces)
         if len(piece.s) > 1 and piece.plain and lo <= piece.hi and piece.lo <= hi
     ]
-    for i in sorted(inside, key=lambda i: cover.pieces[i].lo / cover.pieces[i].hi):
-        known = bounds_of(problem, cover, i)
+    found: Known = None
+    still = None  # whether s moves is asked once
+    for known in (
+        _part(bounds_of(problem, cover, i), share)
+        for share in SHARES
+        for i in sorted(inside, key=lambda i: cover.pieces[i].lo / cover.pieces[i].hi)
+    ):
         active = known.active()
         if active is None:
             continue
@@ -287,48 +313,110 @@ def _region(problem: Problem, cover: PathPieces, lo: Fraction, hi: Fraction) -> 
         if all(ray is not None for ray in rays):
             made = Formula(tuple(sorted((ray for ray in rays if ray is not None), key=_key)), problem.y)
             return made if made.inverse is not None else None
-        found = _still(problem, cover, i, active)
-        return found or (_moving(problem, cover, sorted(inside), i, active[0]) if len(active) == 1 else None)
-    return None
+        found = _still(problem, known, active) if still is None else None
+        still = found is not None
+        movers = [a for a, ray in zip(active, rays, strict=True) if ray is None]
+        if found is None and len(movers) == 1:
+            others = [ray for ray in rays if ray is not None]
+            found = _moving(problem, cover, sorted(inside), known, (movers[0], active, others))
+        if found is not None:
+            return found
+    return _together(problem, cover, lo, hi)
 
 
-def _alone(known: Bounds, neuron: NeuronClass) -> bool:
-    """Whether on the whole piece only this neuron is active, and on its face for all residuals of the tube."""
+def _together(problem: Problem, cover: PathPieces, lo: Fraction, hi: Fraction) -> Moving | None:
+    """The same where the residual stays orthogonal to a subspace L, in which the outputs of all classes differ: with
+    the projector Pi on its complement they have one kernel, Pi B B'Pi, and the sum of their weights is that of one
+    neuron for the targets Pi y."""
+    fine = [piece for piece in cover.pieces if lo <= piece.hi and piece.lo <= hi]
+    lifted = [piece.lifted for piece in fine]
+    first = lifted[0] if fine and not any(piece.pinned for piece in fine) else None
+    if first is None or len(first.groups) != 1 or first.forced or first.onset is not None:
+        return None
+    if any(one is None or (one.lift, one.groups, one.forced) != (first.lift, first.groups, ()) for one in lifted):
+        return None
+    if any([one.key for one in piece.classes] != [one.key for one in fine[0].classes] for piece in fine):
+        return None
+    L = matrix_of(first.lift)
+    Pi = L.transpose() * (L * L.transpose()).solve(L)
+    B = class_map(problem, fine[0].classes[first.groups[0][0]]).B()
+    y = column(problem.y)
+    made = _system(B - Pi * B, to_vector(y - Pi * y), ())
+    ends = max(lo, min(piece.lo for piece in fine)), min(hi, max(piece.hi for piece in fine))
+    return None if made is None else replace(made, lo=ends[0], hi=ends[1], neurons=len(first.groups[0]))
+
+
+def _part(known: Bounds, share: Fraction) -> Bounds:
+    """What is known of the middle part of a piece, this share of its etas: beside a breakpoint a weight is small."""
+    if share == 1:
+        return known
     piece = known.piece
-    if [piece.classes[a] for a in known.active() or ()] != [neuron]:
+    lo, hi = 1 / (piece.center + share * piece.half_width), 1 / (piece.center - share * piece.half_width)
+    powers = [to_fmpq(share) ** j for j in range(len(piece.s))]
+    s = tuple(tuple(to_fraction(to_fmpq(x) * h) for x in c) for c, h in zip(piece.s, powers, strict=True))
+    weights = tuple(tuple(to_fraction(to_fmpq(x) * h) for x, h in zip(w, powers, strict=True)) for w in piece.weights)
+    return replace(known, piece=replace(piece, lo=lo, hi=hi, s=s, weights=weights))
+
+
+def _held(known: Bounds, neurons: Sequence[NeuronClass]) -> bool:
+    """Whether on the whole piece only these neurons are active, each on its face for all residuals of the tube."""
+    piece = known.piece
+    if [piece.classes[a].key for a in known.active() or ()] != [one.key for one in neurons]:
         return False
     spread = sum((sqrt_upper(norm_squared(c), 64) for c in piece.s[1:]), known.R)
-    return is_stable(known.problem, neuron, Ball(piece.s[0], spread**2))
+    return all(is_stable(known.problem, one, Ball(piece.s[0], spread**2)) for one in neurons)
 
 
-def _moving(problem: Problem, cover: PathPieces, inside: Sequence[int], i: int, a: int) -> Moving | None:
-    """r = (I + alpha G)^-1 y: with c = B'y and S = B'B, lambda^2 = c'(I + alpha S)^-2 c, which falls as alpha grows,
-    and p* = 1/2 |y|^2 - 1/2 alpha c'(I + alpha S)^-1 c + 1/2 alpha lambda^2; on the pieces around piece i where that
-    is so."""
-    from sympy import Matrix, Symbol, eye, factor
-
-    known = bounds_of(problem, cover, i)
-    fine = [k for k in inside if _alone(bounds_of(problem, cover, k), known.piece.classes[a])]
-    if i not in fine:
+def _moving(
+    problem: Problem, cover: PathPieces, inside: Sequence[int], known: Bounds, who: tuple[int, Sequence[int], list[Ray]]
+) -> Moving | None:
+    """The formulas of `_system` on the parts of pieces around this one where they hold. `who`: the neuron that moves,
+    all that are active, those of them that are on rays."""
+    mover, active, rays = who
+    neurons = [known.piece.classes[a] for a in active]
+    if not _held(known, neurons):
         return None
     lo, hi = known.piece.lo, known.piece.hi
-    for _ in fine:  # neighbours, until there are no more
-        lo = min((cover.pieces[k].lo for k in fine if cover.pieces[k].hi >= lo), default=lo)
-        hi = max((cover.pieces[k].hi for k in fine if cover.pieces[k].lo <= hi), default=hi)
-    alpha, B = Symbol("alpha", positive=True), known.maps[a].B()
-    S = Matrix([[expression(to_fraction(x)) for x in row] for row in (B.transpose() * B).tolist()])
-    c = expressions(to_vector(B.transpose() * column(known.problem.y)))
-    inverse = (eye(S.shape[0]) + alpha * S).inv()
-    square = factor((c.T * inverse * inverse * c)[0])
-    value = expression(norm_squared(known.problem.y)) / 2 - alpha * ((c.T * inverse * c)[0] - square) / 2
-    return Moving(lo, hi, square, factor(value))
+    for k in (*inside, *reversed(inside)):  # neighbours, upwards and downwards
+        if cover.pieces[k].lo in (lo, hi) or cover.pieces[k].hi in (lo, hi):
+            for share in SHARES:
+                piece = _part(bounds_of(problem, cover, k), share)
+                if piece.piece.lo <= hi and lo <= piece.piece.hi and _held(piece, neurons):
+                    lo, hi = min(lo, piece.piece.lo), max(hi, piece.piece.hi)
+                    break
+    made = _system(known.maps[mover].B(), problem.y, rays)
+    return None if made is None else replace(made, lo=lo, hi=hi)
 
 
-def _still(problem: Problem, cover: PathPieces, i: int, active: Sequence[int]) -> Stretch | None:
+def _system(B: fmpq_mat, y: Vector, rays: Sequence[Ray]) -> Moving | None:
+    """r = y - alpha B c - H beta with c = B'r, H'r = lambda sqrt(m) and |c|^2 = lambda^2. The first equations are
+    linear in c and beta: c + alpha B'B c + B'H beta = B'y and alpha H'B c + H'H beta = H'y - lambda sqrt(m). What is
+    left is `relation`; without rays it is lambda^2 = c'c, in alpha alone. p* = 1/2 |y|^2 - 1/2 |y - r|^2."""
+    from sympy import Matrix, Symbol, cancel, eye, factor, fraction
+
+    alpha, lam = Symbol("alpha", positive=True), Symbol("lambda", positive=True)
+    X, k = Matrix([[expression(to_fraction(x)) for x in row] for row in B.tolist()]), B.ncols()
+    H = Matrix([[expression(x) for x in ray.h] for ray in rays]).T if rays else Matrix.zeros(len(y), 0)
+    t, roots = expressions(y), Matrix([root(ray.m) for ray in rays])
+    upper = (eye(k) + alpha * X.T * X).row_join(X.T * H)
+    lower = (alpha * H.T * X).row_join(H.T * H)
+    right = (X.T * t).col_join(H.T * t - lam * roots) if rays else X.T * t
+    found = upper.col_join(lower).LUsolve(right).applyfunc(cancel)
+    c, beta = found[:k, :], found[k:, :]
+    fit = alpha * X * c + H * beta
+    square, value = factor((c.T * c)[0]), expression(norm_squared(y)) / 2 - (fit.T * fit)[0] / 2
+    others = tuple(
+        PathNeuron(ray.sign, ray.block, expressions(ray.p) / root(ray.m), factor(b * root(ray.m)))
+        for ray, b in zip(rays, beta, strict=True)
+    )
+    relation = factor(fraction(cancel(square - lam**2))[0])
+    return Moving(Fraction(0), Fraction(0), relation, factor(value), None if rays else square, others)
+
+
+def _still(problem: Problem, known: Bounds, active: Sequence[int]) -> Stretch | None:
     """The solution where s does not move: s exactly, from many digits in the middle of the piece."""
     from sympy import Symbol
 
-    known = bounds_of(problem, cover, i)
     lam = 2 / (1 / known.piece.lo + 1 / known.piece.hi)
     maps = [one.B() for one in known.maps]
     start, alpha = tuple(lam * x for x in known.point(lam)), tuple(known.weights(lam)[a] for a in active)
@@ -410,6 +498,8 @@ def _breakpoint(problem: Problem, cover: PathPieces, one: Breakpoint, above: Kno
     for side, end in ((below, "hi"), (above, "lo")):
         if isinstance(side, Stretch) and one.lo < _rational(getattr(side, end)) < one.hi:
             return getattr(side, end)
+    if isinstance(below, Moving) and isinstance(above, Moving):
+        return _eliminated(problem, cover, one, above, below)
     if not isinstance(below, Formula) or not isinstance(above, Formula):
         return None
     more, fewer = (below, above) if len(below.rays) > len(above.rays) else (above, below)
@@ -423,6 +513,45 @@ def _breakpoint(problem: Problem, cover: PathPieces, one: Breakpoint, above: Kno
     if any(simplify(more.weight(a, lam)) != 0 for a in going) or not one.lo < _rational(lam) < one.hi:
         return None
     return lam if _holds(problem, cover, more, lam, going) else None
+
+
+def _eliminated(problem: Problem, cover: PathPieces, one: Breakpoint, above: Moving, below: Moving) -> Any:
+    """Where a neuron on a ray enters or leaves beside one that moves: its weight and `relation` vanish, and the
+    resultant by alpha has a single root between the ends.
+
+    On the piece of the change only these neurons can be active, and the others have weight all along: at the last
+    lambda at which the one has weight it still ties, and its weight is 0, by continuity."""
+    from sympy import Poly, Pow, Rational, Symbol, factor_list, fraction, resultant
+
+    more, fewer = (below, above) if len(below.rays) > len(above.rays) else (above, below)
+    kept = [(ray.sign, ray.block, ray.direction) for ray in fewer.rays]
+    going = [ray for ray in more.rays if (ray.sign, ray.block, ray.direction) not in kept]
+    if len(going) != 1 or one.at_hi is None or one.at_lo.piece != one.at_hi.piece:
+        return None
+    sides = [one.at_lo.weights, one.at_hi.weights]
+    changed = [a for a, pair in enumerate(zip(*sides, strict=True)) if bool(pair[0]) != bool(pair[1])]
+    known = bounds_of(problem, cover, one.at_lo.piece)
+    highest = [to_fraction(most([to_fmpq(x) for x in row])) for row in known.piece.weights]
+    error = known.error(known.R, known.R, highest)
+    rows = known.piece.weights
+    if len(changed) != 1 or len(rows) != len(more.rays) + 1:
+        return None
+    if any(to_fraction(least([to_fmpq(x) for x in row])) <= error for a, row in enumerate(rows) if a not in changed):
+        return None
+    alpha, lam = Symbol("alpha", positive=True), Symbol("lambda", positive=True)
+    pair = [fraction(x)[0].expand() for x in (more.relation, going[0].weight)]
+    roots = sorted({x for p in pair for x in p.atoms(Pow) if x.exp == Rational(1, 2)}, key=str)
+    names = [Symbol(f"s{i}") for i in range(len(roots))]
+    plain = [p.subs(dict(zip(roots, names, strict=True))) for p in pair]
+    left = resultant(plain[0], plain[1], alpha)
+    for name, x in zip(names, roots, strict=True):
+        left = resultant(left, name**2 - x.base, name)
+    lo, hi = (Rational(*x.as_integer_ratio()) for x in (one.lo, one.hi))
+    inside = [Poly(p, lam) for p, _ in factor_list(left)[1] if p.has(lam)]
+    inside = [p for p in inside if p.count_roots(lo, hi)]
+    if len(inside) != 1 or inside[0].count_roots(lo, hi) != 1:
+        return None
+    return short_root(inside[0], lo, hi)
 
 
 def _rational(lam: Any) -> Fraction:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from sympy import Rational, Symbol, simplify, sqrt, sympify
+from sympy import Float, Poly, Rational, Symbol, nsolve, simplify, sqrt, symbols, sympify
 
 from properties.symbolic.evidence import Evidence
 from properties.symbolic.optimum import value
@@ -16,11 +16,13 @@ from relu_cert import certify, certify_group_lasso, path
 from relu_cert.closed_forms import optimum as module
 from relu_cert.closed_forms.numbers import expression
 from relu_cert.closed_forms.optimum import closed_form, solved
+from relu_cert.closed_forms.path import path_form
 from relu_cert.prove.algebraic.field import Field
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import BallSet
 from relu_cert.results.check import Certified
 from tests.cli.run import run
+from tests.path.cases import facts_on, network
 
 XOR = [[0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 1]], [0, 1, 1, 0]
 LINE = [[0, 1], [1, 1], [2, 1], [3, 1]], [0, 1, 0, 2]
@@ -158,3 +160,41 @@ def test_a_page_sets_its_formulas_itself(xor: Certified) -> None:
 def test_explain_shows_one() -> None:
     """`explain` knows the word."""
     assert "3*sqrt(2)/2" in run("explain", "closed form").out
+
+
+def test_one_neuron_moves_beside_a_ray() -> None:
+    """Three points with a bias, the whole path: at a lambda of the middle stretch relation and p* hold for an alpha,
+    and the second breakpoint, a root of degree 8, lies in the interval that was proved."""
+    found = path([[0], [1], [2]], [0, 1, 0], low="1/10", bias=True)
+    assert found.exact.complete
+    way = found.exact.moving[1]
+    alpha, lam = symbols("alpha lambda", positive=True)
+    at = Rational(*((way.lo + way.hi) / 2).as_integer_ratio())
+    value = certify([[0], [1], [2]], [0, 1, 0], Fraction(int(at.p), int(at.q)), bias=True).value
+    roots = Poly(way.relation.subs(lam, at), alpha).nroots(n=40)
+    told = [way.value.subs({lam: at, alpha: x}).evalf(40) for x in roots if x.is_real and x > 0]
+    assert any(abs(v - Float(str(float(value.upper)), 40)) < 1e-12 for v in told)
+    one = found.breakpoints[1]
+    assert one.lo < Fraction(str(found.exact.breakpoints[1].evalf(30))) < one.hi
+
+
+def test_neurons_that_move_together_have_one_formula() -> None:
+    """A gated network on a square: four neurons share a weight; p* of the formula is that of `check`, and with another
+    sum it is not."""
+    facts = facts_on(network([[3, 0], [-3, 0], [0, 4], [0, -4]], [10, 10, 17, 17], "gated"), *map(Fraction, (5, 4, 6)))
+    assert facts.path is not None
+    (way,) = path_form(facts.problem, facts.lambda_max, facts.path.cover, ()).moving
+    assert way.neurons == 4 and (way.lo, way.hi) == (4, 6)
+    (alpha,) = way.square.free_symbols
+    x = nsolve(way.square - 25, alpha, 0.3, prec=40)
+    assert abs(way.value.subs(alpha, x) - float(facts.value.upper)) < 1e-9
+    assert abs(way.value.subs(alpha, 2 * x) - float(facts.value.upper)) > 1
+
+
+def test_two_minimal_networks_are_the_ends_of_a_segment() -> None:
+    """The weights of all optimal networks are linear in t: at 0 and 1 those of the two minimal ones."""
+    found = certify([[3, 0], [-3, 0], [0, 4], [0, -4]], [19, 10, 33, 17], 5).exact
+    assert found is not None
+    t = Symbol("t", nonnegative=True)
+    ends = [tuple(w.subs(t, k) for w in found.segment) for k in (0, 1)]
+    assert ends == list(found.vertices) and sorted(ends[0]) == [0, 0, 5, 10] and sorted(ends[1]) == [0, 5, 5, 5]
