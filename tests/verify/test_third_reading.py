@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction as F
 from hashlib import sha256
 from types import SimpleNamespace
@@ -22,10 +22,11 @@ from verify.__main__ import expect, grouped
 from verify.certificate import read
 from verify.cover.lines import Lines, lines_of
 from verify.optimal.ball import Ball
-from verify.problem.problem import Problem, read_problem
-from verify.problem.windows import read_pool
+from verify.problem.input import Input
+from verify.problem.problem import Bag, Problem, read_problem
+from verify.problem.windows import Windows, gathered, read_bags, read_pool, read_windows
 from verify.proved import read as proved
-from verify.sets.covered import CoveredInField
+from verify.sets.covered import Covered, CoveredInField
 from verify.statement import statement
 from verify.text import Node
 
@@ -244,6 +245,7 @@ class Seen:
     ties: list[SimpleNamespace]
     good: bool = True
     asked: list[Any] = field(default_factory=list)
+    slack: dict[int, F] = field(default_factory=dict)
 
     def inside(self, *asked: Any) -> bool:
         """As it is told."""
@@ -362,3 +364,104 @@ def test_bags_of_a_slope_are_counted_without_its_opposites() -> None:
     ):
         with pytest.raises(verify.Rejected):
             pooled(slope, times, scale, **input_)
+
+
+def tied(u: tuple[int, ...], squared: F, xi: int = 1, **more: Any) -> SimpleNamespace:
+    """A tie as far as sets ask for it."""
+    return SimpleNamespace(**({"xi": xi, "u": u, "squared": squared, "face": (), "v": u, "q": 1} | more))
+
+
+def in_rationals(ties: list[Any], shares: list[Any], R_squared: F = F(0), slack: F = F(1)) -> list[Any]:
+    """What the ties of sign + yield on the rows 1 and -1 with t = (1, -1/2), lambda = 1."""
+    problem = Problem("relu", F(1), ((F(1),), (F(-1),)), (F(2), F(0)))
+    cover = Seen(lines_of(problem), ties)
+    cover.slack = {1: slack, -1: F(0)}
+    t = (F(1), F(-1, 2))
+    own = Node({"shares": shares})
+    return [(mask, v) for _, mask, v in InRationals(Ball(problem, t, R_squared), t, NODE, own, cover).pieces("+", 1)]
+
+
+def test_ties_at_an_exact_residual_that_are_out_or_attain() -> None:
+    """A tie is out only below lambda for the whole ball, a face has no shares, what does not attain is no neuron."""
+    right = tied((1,), F(1))
+    assert in_rationals([right], [""]) == [(1, [F(1)])]
+    assert in_rationals([tied((1,), F(1), xi=-1)], [None]) == []
+    assert in_rationals([tied((-1,), F(1, 4))], [""]) == []  # v = 1/2 (-1), shorter than lambda
+    R_squared = F(1, 200)  # zeta^2 = 2: moved = 1/10
+    assert in_rationals([tied((1,), F(80, 100) ** 2)], [None], R_squared) == []
+    for squared in (F(90, 100) ** 2, F(95, 100) ** 2, F(1)):
+        with pytest.raises(verify.Rejected, match="the piece is not out"):
+            in_rationals([tied((1,), squared)], [None], R_squared)
+    assert in_rationals([tied((1,), (F(9, 10) - F(1, 10**9)) ** 2)], [None], R_squared) == []
+    assert in_rationals([right], [""], R_squared, F(1, 10) + F(1, 10**9)) == [(1, [F(1)])]
+    for slack in (F(1, 10), F(9, 100)):
+        with pytest.raises(verify.Rejected, match="margin holds for the ball"):
+            in_rationals([right], [""], R_squared, slack)
+    with pytest.raises(verify.Rejected, match="a neuron, with shares"):
+        in_rationals([tied((1,), F(1), face=((1,),))], [""])
+    with pytest.raises(verify.Rejected):
+        in_rationals([right], [])
+
+
+def test_ties_at_theta_that_attain() -> None:
+    """|v| = lambda and t.(Zv)_+ = lambda^2, of this sign; another tie is none."""
+    problem = Problem("relu", F(1), ((F(1), F(0)), (F(0), F(1)), (F(0), F(-1))), (F(2), F(0), F(0)))
+    theta = (F(1), F(1), F(-1, 2))
+    ties = [
+        tied((1, 0), F(1)),
+        tied((0, 1), F(1), q=1),
+        tied((0, -1), F(1)),  # -1/2 is reached there
+        tied((1, 0), F(1), xi=-1),
+        tied((1, 1), F(2)),
+        tied((2, 0), F(1), q=2),
+    ]
+    cover = Seen(lines_of(problem), ties)
+    found = [(mask, [*v]) for _, mask, v in Covered(Ball(problem, theta, F(0)), theta, NODE, cover).pieces("+", 1)]
+    assert found == [(1, [1, 0]), (2, [0, 1]), (1, [1, 0])]
+
+
+def test_rows_of_a_slope_are_gathered() -> None:
+    """q times z, -p times -z, which comes after it; what cancels is in no bag, and nowhere if in none."""
+    one, two = (F(1),), (F(2),)
+    rows_, bags_ = gathered([[one, two], [one]], "mean", F(1, 2))
+    assert rows_ == (one, (F(-1),), two, (F(-2),))
+    assert bags_ == (Bag(F(1, 4), (0, 1, 2, 3), (2, -1, 2, -1)), Bag(F(1, 2), (0, 1), (2, -1)))
+    rows_, bags_ = gathered([[one, (F(-1),), (F(-1),)]], "sum", F(1, 2))  # 2 - 2 times 1, 4 - 1 times -1
+    assert rows_ == ((F(-1),),) and bags_ == (Bag(F(1, 2), (0,), (3,)),)
+    assert gathered([[one, one, (F(0),)]], "mean", F(0)) == ((one,), (Bag(F(1, 3), (0,), (2,)),))
+    assert gathered([[one], [(F(-1),)]], "sum", F(-1)) == ((one, (F(-1),)), (Bag(F(1), (0, 1), (1, 1)),) * 2)
+
+
+@pytest.mark.parametrize(("target", "name"), [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)])
+def test_a_target_beside_the_column_of_bags(target: int, name: int) -> None:
+    """Whichever comes first; the column that is neither is the feature, and records are counted from the top."""
+    fields = {target: "7", name: "a", 3 - target - name: "5"}
+    raw = ",".join(fields[j] for j in range(3)).encode()
+    asked = Input("", "csv", target=target, pool="sum", bags=str(name))
+    problem = Problem("relu", F(1), ((F(5),),), (F(7),), bags=(Bag(F(1), (0,), (1,)),))
+    assert read_bags(raw, asked, verify.Limits(), problem) == (((F(5),),), (F(7),), False)
+    with pytest.raises(verify.Rejected, match="another column than the targets"):
+        read_bags(raw.replace(b"a", b"8"), replace(asked, bags=str(target)), verify.Limits(), problem)
+    wrong = raw + b"\n" + raw.replace(b"5", b"x")
+    with pytest.raises(verify.Rejected, match="data record 2"):
+        read_bags(wrong, asked, verify.Limits(), problem)
+
+
+def test_a_slope_and_a_skip_connection() -> None:
+    """The columns of z and -z are not those of the data: refused."""
+    tree = changed(json.loads(leaky("PROVED")), "problem.free", ["skip"])
+    with pytest.raises(verify.Rejected, match="no skip connection"):
+        verify.check(json.dumps(tree).encode())
+
+
+def test_windows_of_a_record_are_not_too_many() -> None:
+    """2^26 entries of all windows, and no more."""
+    assert len(Windows((4, 2**10), (1, 2**10)).places((4, 2**10))) == 4
+    many = Windows((2**13 + 1, 1), (2, 1))
+    assert len(many.places((2**13 + 1, 1))) == 2**13
+    with pytest.raises(verify.Declined, match="67108864 entries"):
+        Windows((2**13 + 2**12, 1), (2**12, 2)).places((2**13 + 2**12, 2))
+    with pytest.raises(verify.Rejected, match="a stride and channels > 0"):
+        read_windows(Node("1d:2:stride=0"))
+    with pytest.raises(verify.Rejected, match="a stride and channels > 0"):
+        read_windows(Node("1d:2:channels=0"))
