@@ -24,13 +24,13 @@ from pathlib import Path
 import numpy as np
 
 from relu_cert.checker import accepted
+from relu_cert.commands import follow
 from relu_cert.data import read_csv
 from relu_cert.path.build import solved
 from relu_cert.pipeline import DEFAULT_MAX_PATTERNS, network_problem, prepared
 from relu_cert.report.path import PathReport
 from relu_cert.report.progress import Progress
 from relu_cert.request import in_python, path_ends
-from relu_cert.work import follow
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,16 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar
 
+from relu_cert.commands import (
+    NETWORK_GAP,
+    checked,
+    checked_lasso,
+    compared,
+    examined,
+    follow,
+    follow_one_neuron,
+    pruned,
+)
 from relu_cert.cover.limits import Limits
 from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number
 from relu_cert.data.dataset import Dataset
@@ -60,8 +70,6 @@ from relu_cert.results.network import CertifiedNetwork
 from relu_cert.results.path import CertifiedOneNeuron, CertifiedPath
 from relu_cert.results.solution import DEFAULT_GAP as SOLUTION_GAP
 from relu_cert.results.solution import CertifiedGroupLasso, CertifiedSolution, certified_solution
-from relu_cert.variants import checked, checked_lasso
-from relu_cert.work import NETWORK_GAP, compared, examined, follow, follow_one_neuron, pruned
 
 __all__ = [
     "Certified",

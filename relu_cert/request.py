@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from relu_cert.commands import Gates, Variant, drawn
 from relu_cert.cover.limits import Limits
 from relu_cert.data.arrays import exact_matrix, exact_number
 from relu_cert.data.numbers import NumberError
@@ -21,7 +22,6 @@ from relu_cert.free.terms import read_free
 from relu_cert.patterns.sample import gate_patterns, read_gate_file
 from relu_cert.pipeline import DEFAULT_GAP, IntervalChoice, LambdaChoice, Request
 from relu_cert.problem.loss import LOSSES, LossName
-from relu_cert.variants import Gates, Variant, drawn
 
 Number = Fraction | int | float | str
 Say = Callable[[str], str]

@@ -26,6 +26,7 @@ from properties.soundness.case import SILENT, Answer, Case, DirectCase, NetworkC
 from properties.soundness.held import Held, numbers, truths, wrong
 from properties.soundness.truth import Truth, truth_at
 from properties.strategies import orthogonal, planted_lasso, positive_rationals, rational_matrix, vector
+from relu_cert.commands import PATH_CLAIMS
 from relu_cert.driver.refined import propose
 from relu_cert.path.breakpoints import breakpoints
 from relu_cert.path.curve import curve
@@ -36,7 +37,6 @@ from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, optimum, verdicts
 from relu_cert.prove.facts import Along
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.solve import prepare
-from relu_cert.work import PATH_CLAIMS
 
 PATHS = ("continuous", "set-continuous", "min-norm-continuous")
 SHORT = (Fraction(255, 256), Fraction(257, 256))

@@ -12,6 +12,7 @@ from relu_cert.checker import second_opinion
 from relu_cert.claims import Result, Verdict, asked_for
 from relu_cert.cli.emit import decide, told, write_certificate, write_file
 from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, limits_of, model_of, read_data
+from relu_cert.commands import Variant, checked, checked_lasso, varied
 from relu_cert.data.table import delimiter_character
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix
@@ -23,7 +24,6 @@ from relu_cert.problem import read_problem_json
 from relu_cert.report.check import CheckReport
 from relu_cert.report.progress import Progress
 from relu_cert.request import as_option, decayed, lambda_choice, request, variant
-from relu_cert.variants import Variant, checked, checked_lasso, varied
 
 if TYPE_CHECKING:
     from relu_cert.examples import Example

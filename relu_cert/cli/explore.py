@@ -7,12 +7,12 @@ from pathlib import Path
 
 from relu_cert.cli.emit import decide, told
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
+from relu_cert.commands import compared
 from relu_cert.data import read_csv
 from relu_cert.data.dataset import Dataset
 from relu_cert.errors import DataError
 from relu_cert.report.progress import Progress
 from relu_cert.request import as_option, lambda_choice
-from relu_cert.work import compared
 
 
 def run(options: argparse.Namespace) -> int:

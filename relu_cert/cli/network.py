@@ -9,6 +9,7 @@ from pathlib import Path
 
 from relu_cert.cli.emit import again, decide, require_ending, told, write_certificate, write_file
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
+from relu_cert.commands import NETWORK_GAP, examined
 from relu_cert.data import read_csv
 from relu_cert.data.dataset import Dataset
 from relu_cert.errors import UsageError
@@ -21,7 +22,6 @@ from relu_cert.network.record import readable_copy
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.report.progress import Progress
 from relu_cert.request import positive, slope_of
-from relu_cert.work import NETWORK_GAP, examined
 
 
 def run(options: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from relu_cert.cli.emit import decide, require_ending, told
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
+from relu_cert.commands import pruned
 from relu_cert.errors import UsageError
 from relu_cert.exact import rational
 from relu_cert.network.approximate import Strategy
@@ -15,7 +16,6 @@ from relu_cert.network.formats import read_network, write_network
 from relu_cert.network.penalty import convert, penalty
 from relu_cert.report.progress import Progress
 from relu_cert.request import positive, slope_of
-from relu_cert.work import pruned
 
 
 def run(options: argparse.Namespace) -> int:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from relu_cert.claims import Result, decide
 from relu_cert.data.dataset import Dataset
@@ -17,6 +21,7 @@ from relu_cert.report.terminal import wrapped
 
 CLAIMS = ("optimal", "fit", "p-unique", "optimal-set", "minimal")
 ONLY = "There is only one best network, proved: nothing is to be chosen on other data."
+ACTIVE = 1e-9  # of the largest weight: what counts as a neuron in the table of explore
 ROUNDING = 1e-9  # for the eye: scores nearer than this are the same
 
 
@@ -156,3 +161,42 @@ class Exploration(Shown):
             "max_difference": self.difference,
             "measure": self.measure.replace(" ", "_").lower(),
         }
+
+
+def rows_of(
+    facts: Facts, networks: OptimalNetworks, sets: Sequence[Dataset], extreme: Extreme, seed: int
+) -> tuple[Row, ...]:
+    """Min L2, EP, V-MSE and T-MSE; where the optimal networks are not known, the one that was found."""
+    middle = _between_labels(sets)
+    (Zv, yv), (Zt, yt) = ((part.Z, np.array([float(x) for x in part.y])) for part in sets[1:])
+    found = {"found": networks.min_norm()}
+    if facts.known:
+        found = {
+            "Min L2": networks.min_norm(),
+            "EP": networks.extreme(extreme, seed),
+            "V-MSE": networks.least_error(Zv, yv),
+            "T-MSE": networks.least_error(Zt, yt),
+        }
+    slacks = {"V-MSE": (Zv, yv), "T-MSE": (Zt, yt)}
+    rows = []
+    for name, alpha in found.items():
+        on_test = networks.outputs(Zt) @ alpha
+        rows.append(
+            Row(
+                name,
+                int((alpha > ACTIVE * alpha.max(initial=0.0)).sum()),
+                float(facts.lam) ** 2 * float(alpha @ alpha),
+                float(np.mean((networks.outputs(Zv) @ alpha - yv) ** 2)),
+                float(np.mean((on_test - yt) ** 2)),
+                None if middle is None else float(np.mean((on_test >= middle) == (yt >= middle))),
+                networks.slack(*slacks[name], alpha) if name in slacks else None,
+                tuple(float(a) for a in alpha),
+            )
+        )
+    return tuple(rows)
+
+
+def _between_labels(sets: Sequence[Dataset]) -> float | None:
+    """The middle of the two values of the targets, if there are exactly two: the nearer one is predicted."""
+    values: set[Fraction] = {y for data in sets for y in data.y}
+    return (float(min(values)) + float(max(values))) / 2 if len(values) == 2 else None

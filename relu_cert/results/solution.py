@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from relu_cert.certificate import certificate, dumps
 from relu_cert.checker import accepted
 from relu_cert.claims.claim import Result, Verdict
+from relu_cert.commands import Variant, checked_lasso
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower
 from relu_cert.figures import about, at_least, at_most, count, decimal, one_number, percent, with_decimal
@@ -35,7 +36,6 @@ from relu_cert.report.shown import Shown, plain
 from relu_cert.report.terminal import columns, report
 from relu_cert.results.check import Certified
 from relu_cert.serialize import number, vector
-from relu_cert.variants import Variant, checked_lasso
 
 FORMAT, VERSION = "relu_cert solution", 1
 DEFAULT_GAP = Fraction(1, 10**6)

@@ -207,7 +207,7 @@ def test_own_patterns_of_a_large_network_are_left_out_and_that_is_said(monkeypat
     network = (np.round(rng.standard_normal((2, 3)), 2), [1, -1])
     small = relu_cert.certify_network(network, points, targets, 3, seconds=10).to_text()
     assert "over the network's own, proved" in small and "too many for that" not in small
-    monkeypatch.setattr("relu_cert.work.OWN_SIZE", 179)
+    monkeypatch.setattr("relu_cert.commands.OWN_SIZE", 179)
     large = " ".join(relu_cert.certify_network(network, points, targets, 3, seconds=10).to_text().split())
     assert "not over its own patterns: points times neurons are 180, too many for that" in large
     assert "the network's own, proved" not in large

@@ -245,7 +245,7 @@ def test_numbers_too_long_for_the_checker_are_no_bug():
 def test_the_checker_reads_the_raw_data_too(monkeypatch):
     """Before a verdict is printed the checker's own reader has read the file again and compared every number; a file
     that changes meanwhile is told as such."""
-    from relu_cert import variants as command
+    from relu_cert import commands as command
 
     name = csv("1,0,2\n0,1,1\n")
     found = command.answered
@@ -267,7 +267,7 @@ def test_a_bug_does_not_end_like_a_refutation(monkeypatch):
     def broken(*_args, **_options):
         raise ArithmeticError("a bug")
 
-    monkeypatch.setattr("relu_cert.variants.answered", broken)
+    monkeypatch.setattr("relu_cert.commands.answered", broken)
     ran = run("check", "--example", "xor", "--require", "p-unique")
     assert ran.code == 70
     assert "ArithmeticError: a bug" in ran.err

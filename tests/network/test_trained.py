@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from relu_cert import examples
+from relu_cert.commands import with_free_terms
 from relu_cert.data import read_csv
 from relu_cert.data.dataset import Dataset
 from relu_cert.network.biases import OutputBias, fold
@@ -18,7 +19,6 @@ from relu_cert.network.penalty import Conversion, Penalty, convert
 from relu_cert.network.trained import Origin, TrainedNetwork
 from relu_cert.pipeline import LambdaChoice, find_facts, network_problem
 from relu_cert.report.progress import Progress
-from relu_cert.variants import with_free_terms
 
 QUIET = Progress(quiet=True)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from relu_cert.commands import follow
 from relu_cert.data.dataset import Source
 from relu_cert.path import follow as follow_module
 from relu_cert.path.branch import Branch
@@ -28,7 +29,6 @@ from relu_cert.prove.unsettled import Unsettled
 from relu_cert.report.path import PathReport
 from relu_cert.report.progress import Progress
 from relu_cert.request import in_python, path_ends
-from relu_cert.work import follow
 from verify import VerifyError, check
 
 pytestmark = pytest.mark.long

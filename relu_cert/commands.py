@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -15,13 +16,17 @@ from relu_cert.cover.limits import Limits
 from relu_cert.data.dataset import Dataset, Source
 from relu_cert.driver.refined import propose
 from relu_cert.errors import UsageError
+from relu_cert.exact import Matrix, Vector
+from relu_cert.files import beside
 from relu_cert.free.decay import roots, with_zero_rows
+from relu_cert.free.terms import Free
+from relu_cert.lasso import Lasso
 from relu_cert.network.approximate import Strategy, pruning_path
 from relu_cert.network.biases import OutputBias, fold
 from relu_cert.network.claims import network_verdicts
 from relu_cert.network.compare import own_problem
 from relu_cert.network.examine import compare, examine
-from relu_cert.network.explore import Extreme, OptimalNetworks, optimal_networks
+from relu_cert.network.explore import Extreme, optimal_networks
 from relu_cert.network.merge import merge_on_data
 from relu_cert.network.objective import ConvexNeuron, convex_form
 from relu_cert.network.penalty import Conversion
@@ -34,35 +39,198 @@ from relu_cert.path.follow import follow_path, is_known
 from relu_cert.path.jumps import find_jump
 from relu_cert.path.one_neuron import one_neuron_path
 from relu_cert.path.unlisted import Training
+from relu_cert.patterns.predict import predict
+from relu_cert.patterns.sample import draw_gates
 from relu_cert.pipeline import (
     DEFAULT_GAP,
     DEFAULT_MAX_PATTERNS,
     NO_LIMITS,
+    Derivatives,
     IntervalChoice,
     LambdaChoice,
+    Request,
     Stages,
+    answered,
     find_facts,
     network_problem,
     optimum,
     prepared,
     verdicts,
 )
+from relu_cert.problem import over_patterns, written_out
+from relu_cert.problem.loss import LOGISTIC, SOFTMAX, SQUARES, Loss
 from relu_cert.problem.problem import Model, Problem
-from relu_cert.prove.facts import Along, Facts
+from relu_cert.prove.facts import Along
 from relu_cert.prove.lambda_max import lambda_max
-from relu_cert.report.explore import Exploration, Row
+from relu_cert.report.check import CheckReport
+from relu_cert.report.explore import Exploration, rows_of
 from relu_cert.report.filters import results_of, windows_of
 from relu_cert.report.network import NetworkReport
 from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport
 from relu_cert.report.prune import Pruning
-from relu_cert.variants import Variant, varied, with_free_terms
+
+MOST_WRITTEN_OUT = 5000  # patterns whose blocks are treated one by one
+NetworkModel = Literal["relu", "gated"]
+Gates = Mapping[str, Vector | None]  # patterns, each with a vector that has it if one is known
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Which problem it is; by default the paper's own, over all patterns.
+
+    `gates`  only these patterns
+    `delta`  delta/2 sum |w_b|^2 is added (eq:l2-penalized-cgl)
+    `loss`   half the sum of squares, or the logistic loss for labels -1 (or 0) and 1 (app:general-losses)
+    `free`   the terms that are not penalised (relu_cert.free.terms)
+    """
+
+    gates: Gates | None = None
+    delta: Fraction = Fraction(0)
+    loss: Loss = SQUARES
+    free: Free = ()
+    rho: Fraction = Fraction(0)  # an output bias b that costs rho/2 b^2
+
+
+def drawn(Z: Matrix, count: int, seed: int) -> Gates:
+    """The patterns of random Gaussian gates; UsageError if there are none."""
+    found = draw_gates(Z, count, seed)
+    if not found:
+        raise UsageError("no pattern of the data carries a neuron (Z is zero, or no draw met one); give the gates.")
+    return found
+
+
+def network_variant(
+    data: Dataset, model: NetworkModel, variant: Variant, stages: Stages, max_patterns: int, *, listed: bool = True
+) -> Problem:
+    """The problem of a network in that variant. Not `listed`: the patterns need not be, where a cover will do."""
+    gates = variant.gates
+    for given, option in ((gates is not None, "--patterns (and --gates)"), (variant.delta, "--l2")):
+        if given:
+            data.require_single_rows(option)
+            data.require_one_output(option)
+    if data.targets > 1 and variant.loss is LOGISTIC:
+        raise UsageError("--loss logistic is for networks with one output; classes have --loss softmax.")
+    if variant.loss is SOFTMAX:
+        if data.targets == 1 or not one_hot(data.y, data.targets):
+            raise UsageError("--loss softmax is for classes (--classes COLUMN), without --center.")
+        if variant.free or variant.rho:
+            raise UsageError("--loss softmax is for networks without --free or a decayed bias; --bias is a feature.")
+    if variant.rho:
+        if model != "relu" or gates is not None or variant.delta or variant.free or variant.loss is not SQUARES:
+            raise UsageError(
+                "a decayed bias is for ReLU networks over all patterns with squares, without --free, --l2."
+            )
+        a = roots(variant.rho)
+        problem = network_problem(with_zero_rows(data, a), model, stages, max_patterns, listed=listed)
+        return replace(problem, free=("output-bias",), roots=a, appended=data.source.bias)
+    if variant.free:
+        if model != "relu" or gates is not None or variant.delta:
+            raise UsageError("--free is for ReLU networks over all patterns and without --l2.")
+        plain = network_problem(data, model, stages, max_patterns, listed=listed)
+        return varied(with_free_terms(plain, data, variant.free), variant)
+    if gates is not None:
+        return varied(over_patterns(data.Z, data.y, tuple(gates), model, gates=tuple(gates.values())), variant)
+    problem = network_problem(data, model, stages, max_patterns, listed=listed or bool(variant.delta))
+    if variant.delta:
+        if problem.listed is not None and len(problem.listed) > MOST_WRITTEN_OUT:
+            raise UsageError(
+                f"--l2 treats the patterns one by one, and there are {len(problem.listed)}, over "
+                f"{MOST_WRITTEN_OUT}; take some of them with --patterns N."
+            )
+        problem = written_out(problem)
+    return varied(problem, variant)
+
+
+def with_free_terms(problem: Problem, data: Dataset, free: Free) -> Problem:
+    """The problem with terms that are not penalised."""
+    if "biases" in free and not data.source.bias:
+        raise UsageError("--free biases needs the column of ones whose weights they are; read the data with --bias.")
+    if "biases" in free:
+        data.require_one_output("--free biases")
+    if "biases" in free and data.source.pool == "sum":
+        raise UsageError("--free biases is for --pool mean: a sum of constants grows with the bag.")
+    if data.source.slope and (terms := [term for term in free if term != "output-bias"]):
+        raise UsageError(f"--free {','.join(terms)} is not offered with a slope: rows are there as z and as -z.")
+    return replace(problem, free=free, appended=data.source.bias)
+
+
+def varied(problem: Problem, variant: Variant) -> Problem:
+    """The problem with its penalty and its loss."""
+    if variant.rho and not problem.roots:
+        raise UsageError("--decayed-bias is for networks; a group lasso has an intercept.")
+    if variant.delta and variant.loss is LOGISTIC:
+        raise UsageError("--l2 and --loss logistic do not go together.")
+    if variant.delta:
+        return replace(problem, delta=variant.delta)
+    if variant.loss is SQUARES:
+        return problem
+    if variant.loss is SOFTMAX and problem.targets == 1:
+        raise UsageError("--loss softmax is for networks with several classes.")
+    if variant.loss is SOFTMAX:
+        return replace(problem, loss=SOFTMAX)
+    if problem.kind != "cgl" and zero_or_one(problem.y):
+        return replace(problem, loss=LOGISTIC, y=tuple(2 * label - 1 for label in problem.y))
+    if any(abs(label) != 1 for label in problem.y):
+        raise UsageError("--loss logistic needs labels 1 and -1, or 1 and 0, in the target column.")
+    return replace(problem, loss=LOGISTIC)
+
+
+def one_hot(y: Vector, C: int) -> bool:
+    """Whether every row of C numbers is 1 for one class, and 0 for the others."""
+    return all(sorted(y[k : k + C]) == [0] * (C - 1) + [1] for k in range(0, len(y), C))
+
+
+def zero_or_one(y: Vector) -> bool:
+    """Whether all labels are 0 or 1: for the logistic loss 0 stands for -1 then."""
+    return all(label in (0, 1) for label in y)
+
+
+def checked(
+    asked: Request,
+    data: Dataset,
+    model: NetworkModel,
+    variant: Variant,
+    stages: Stages,
+    limits: Limits,
+    *,
+    listed: bool = False,
+    max_patterns: int = DEFAULT_MAX_PATTERNS,
+    target: Path = Path("data.cert.json"),
+) -> CheckReport:
+    """A network; over some patterns only, beside the same over all of them, at the same lambda, where D_Z can be
+    listed."""
+    listed = listed or "patterns-complete" in asked.named
+    problem = network_variant(data, model, variant, stages, max_patterns, listed=listed)
+    facts, results = answered(asked, problem, stages, limits)
+    report = CheckReport(data.source, data, results_of(data.source, results), target, facts)
+    if variant.gates is None:
+        return report
+    limit = min(max_patterns, MOST_WRITTEN_OUT) if variant.delta else max_patterns
+    if (bound := predict(data.Z).bound) > limit:
+        why = f"D_Z may have up to {bound} patterns, over the limit of {limit} (--max-patterns)"
+        return replace(report, over_all=why)
+    problem = network_variant(data, model, replace(variant, gates=None), stages, max_patterns)
+    every = find_facts(problem, LambdaChoice(value=facts.lam), asked.gap, stages, derivatives=Derivatives())
+    path = beside(target, ".all-patterns.cert.json")
+    return replace(report, over_all=CheckReport(data.source, data, verdicts(every), path, every))
+
+
+def checked_lasso(
+    asked: Request, given: Lasso, variant: Variant, stages: Stages, source: Source, target: Path
+) -> CheckReport:
+    """A group lasso that need not be plain; `source` is the file of its plain problem."""
+    problem = varied(given.plain, variant)
+    if asked.choice.value is not None:
+        asked = replace(asked, choice=LambdaChoice(value=given.lam(asked.choice.value)))
+    facts, results = answered(asked, problem, stages)
+    return CheckReport(source, None, results, target, facts, lasso=given)
+
 
 NETWORK_GAP = Fraction(1, 1000)
 PATH_CLAIMS = ("patterns-complete", "continuous", "set-continuous", "min-norm-continuous", "breakpoints", "curve")
 LAMBDA_MAX_SECONDS = 20.0
 OWN_SIZE = 5000  # points times neurons, where patterns are not listed: beyond, the program over the own ones takes long
-ACTIVE = 1e-9  # of the largest weight: what counts as a neuron in the table of explore
 
 
 def follow(
@@ -252,44 +420,5 @@ def compared(
     facts = find_facts(problem, choice, DEFAULT_GAP, stages, limits=limits)
     with stages.stage("explore"):
         networks = optimal_networks(facts)
-        rows = _rows(facts, networks, (data, validation, test), extreme, seed)
+        rows = rows_of(facts, networks, (data, validation, test), extreme, seed)
     return Exploration(facts, networks, rows, data, validation, test, extreme, seed)
-
-
-def _rows(
-    facts: Facts, networks: OptimalNetworks, sets: Sequence[Dataset], extreme: Extreme, seed: int
-) -> tuple[Row, ...]:
-    """Min L2, EP, V-MSE and T-MSE; where the optimal networks are not known, the one that was found."""
-    middle = _between_labels(sets)
-    (Zv, yv), (Zt, yt) = ((part.Z, np.array([float(x) for x in part.y])) for part in sets[1:])
-    found = {"found": networks.min_norm()}
-    if facts.known:
-        found = {
-            "Min L2": networks.min_norm(),
-            "EP": networks.extreme(extreme, seed),
-            "V-MSE": networks.least_error(Zv, yv),
-            "T-MSE": networks.least_error(Zt, yt),
-        }
-    slacks = {"V-MSE": (Zv, yv), "T-MSE": (Zt, yt)}
-    rows = []
-    for name, alpha in found.items():
-        on_test = networks.outputs(Zt) @ alpha
-        rows.append(
-            Row(
-                name,
-                int((alpha > ACTIVE * alpha.max(initial=0.0)).sum()),
-                float(facts.lam) ** 2 * float(alpha @ alpha),
-                float(np.mean((networks.outputs(Zv) @ alpha - yv) ** 2)),
-                float(np.mean((on_test - yt) ** 2)),
-                None if middle is None else float(np.mean((on_test >= middle) == (yt >= middle))),
-                networks.slack(*slacks[name], alpha) if name in slacks else None,
-                tuple(float(a) for a in alpha),
-            )
-        )
-    return tuple(rows)
-
-
-def _between_labels(sets: Sequence[Dataset]) -> float | None:
-    """The middle of the two values of the targets, if there are exactly two: the nearer one is predicted."""
-    values: set[Fraction] = {y for data in sets for y in data.y}
-    return (float(min(values)) + float(max(values))) / 2 if len(values) == 2 else None
