@@ -23,6 +23,7 @@ from flint import fmpq_mat, fmpz_mat
 from verify.certificate import read_statement
 from verify.cover.faces import on_face
 from verify.cover.lines import Weights, coarse, dot, lines_of, root_above, weights_of
+from verify.cover.prisms import prism_height, widest
 from verify.cover.tree import STREAMS, stream
 from verify.errors import Declined, Rejected, Usage
 from verify.facts import PRIMAL, Facts
@@ -168,8 +169,8 @@ def read(certificate: bytes, data: bytes | None, limits: Limits) -> Text:
         raise Declined("--proved", "a certificate", "a refutation")
     fields = top.record("format", "version", "input", "problem", "facts", "claims", "end")
     problem, _ = read_statement(fields, data, limits)
-    if problem.model != "relu" or problem.patterns is not None or problem.delta or problem.biases:
-        raise Declined("--proved", "ReLU networks over all patterns, no delta and no free biases", "another")
+    if problem.model != "relu" or problem.patterns is not None or problem.delta:
+        raise Declined("--proved", "ReLU networks over all patterns, and no delta", "another")
     facts = fields["facts"].value
     try:
         return text_of(problem, facts["primal"], facts)
@@ -184,7 +185,7 @@ def text_of(problem: Problem, primal: dict[str, Any], facts: dict[str, Any]) -> 
 
         return outputs_text(problem, primal, facts["cover"])
     neurons = tuple((SIGNS[one["sign"]], vector(one["w"])) for one in primal["neurons"])
-    terms = bool(problem.bags or problem.outputs or problem.logistic)
+    terms = bool(problem.biases or problem.bags or problem.outputs or problem.logistic)
     bare = replace(problem, y=(Fraction(0),) * problem.N, bags=(), outputs=(), free=(), logistic=False, roots=())
     free = vector(primal["free"]) if problem.outputs else ()
     if "cover" in facts:
@@ -194,6 +195,8 @@ def text_of(problem: Problem, primal: dict[str, Any], facts: dict[str, Any]) -> 
             return CoverText(problem, neurons, cleared(theta), proof)
         ground: Text = CoverText(bare, neurons, cleared(problem.spread(theta)), proof)
     else:
+        if problem.biases:
+            raise Declined("--proved", "a cover where the biases of the first layer are free", "leaders")
         led = facts["leaders"]
         unit, counts = Fraction(led["unit"]), integers(led["theta"])
         theta = tuple(unit * t for t in counts)
@@ -322,7 +325,7 @@ class CoverText(Text):
         here, u = self.weights[tie["sign"]], tuple(integers(tie["u"]))
         basis = [tuple(integers(b)) for b in self.evidence["basis"]]
         sides = tuple((h > 0) - (h < 0) for h in here.lines.heights(u))
-        face = on_face(here, basis, SIGNS[tie["sign"]], u, sides, Node(tie["u"], None, "u"), biases=False)
+        face = on_face(here, basis, SIGNS[tie["sign"]], u, sides, Node(tie["u"], None, "u"), self.problem.biases)
         plane = face.face if len(face.face) == 2 else ()
         return face.v, " ".join(("face", *map(words, (u, [face.q // here.unit], face.v, [len(plane)], *plane))))
 
@@ -350,13 +353,19 @@ class CoverText(Text):
         """Lines, theta, rounding, root, ties, and the packed trees."""
         weights = self.weights["+"]
         data = weights.lines
-        yield f"cover lines {len(data.rows)}"
+        width, start = root_above(self.problem.d), "cover"
+        if self.problem.biases:
+            width = widest(self.problem)
+            basis = [tuple(integers(row)) for row in self.evidence["basis"]]
+            height = prism_height(self.problem, basis, Node(self.evidence))
+            start = f"prisms {height} {width - root_above(self.problem.d - 1)}"
+        yield f"{start} lines {len(data.rows)}"
         yield from map(words, data.rows)
         pairs = zip(data.line, data.multiple, strict=True)
         yield words(x for c, m in pairs for x in (c if c >= 0 else len(data.rows), m))
         yield from self.dual()
         lam = Fraction(int(self.problem.lam * (1 << ROOT_BITS)), 1 << ROOT_BITS)
-        short = coarse(weights, lam, int(self.evidence["margin"]), root_above(self.problem.d), Node(self.evidence))
+        short = coarse(weights, lam, int(self.evidence["margin"]), width, Node(self.evidence))
         yield f"coarse {lam.denominator << short.bits} {weights.unit * lam.numerator} {short.bound}"
         yield from self.root()
         yield f"ties {len(self.ties)}"
@@ -416,7 +425,7 @@ class CoverText(Text):
         """The basis of the space of the rows, and one of its complement."""
         basis = [integers(row) for row in self.evidence["basis"]]
         yield "basis"
-        for rows in (basis, complement(basis, self.problem.d)):
+        for rows in (basis[:-1] if self.problem.biases else basis, complement(basis, self.problem.d)):
             yield str(len(rows))
             yield from map(words, rows)
 

@@ -13,6 +13,7 @@ from typing import Any
 from verify.cover.lines import dot
 from verify.cover.lines import lines_of as lines_in
 from verify.cover.tree import sign_cones
+from verify.errors import Declined
 from verify.numbers.integers import cleared, cleared_rows
 from verify.outputs.check import Heights, read_tie, size, values_of, weights
 from verify.outputs.forms import PAIRS, length_above
@@ -26,8 +27,11 @@ from verify.text import Matrix, Node, Vector
 def outputs_text(problem: Problem, primal: dict[str, Any], cover: dict[str, Any]) -> OutputsText:
     """What these facts say."""
     C = problem.targets
+    if problem.logistic or problem.biases:
+        raise Declined("--proved", "several outputs with squares and penalized biases", "another")
     wide = tuple((vector(one["w"]), vector(one["v"])) for one in primal["neurons"])
-    free = tuple(zip(*map(vector, primal["free"]), strict=True)) if problem.outputs else ()
+    stated = vector(primal["free"]) if problem.outputs else ()
+    free = tuple(stated[c::C] for c in range(C)) if stated else ()
     fit = [Fraction(0)] * len(problem.y)
     for c, column in enumerate(free):
         fit[c::C] = transposed(problem.outputs, column)

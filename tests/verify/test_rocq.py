@@ -399,12 +399,13 @@ def test_outputs_that_are_sums_over_bags(one: tuple[str, bytes, bytes]) -> None:
         proved.theorem(text, raw)
 
 
-FREE = ("xor-free", "xor-skip", "xor-decayed")
+FREE = ("xor-free", "xor-skip", "xor-decayed", "xor-biases")
 
 
 @pytest.mark.parametrize("name", FREE)
 def test_free_terms(name: str) -> None:
-    """An output bias without a penalty, a skip connection, a decayed bias: both bounds, equal to sixty digits."""
+    """An output bias without a penalty, a skip connection, a decayed bias, free biases of the first layer: both bounds,
+    equal to sixty digits."""
     value = json.loads(certificate(name))["facts"]["value"]
     found = proved.prove(certificate(name))
     assert found.lower == Fraction(value["lower"]) and found.upper - found.lower < found.upper / 10**60
@@ -419,7 +420,10 @@ def test_no_other_terms_are_accepted() -> None:
         words = " ".join(text.lines()).split()
         start, upper = words.index("terms"), words.index("upper")
         theta = words.index("theta", upper)
-        stated = [*range(start + 1, words.index("cover")), *range(theta - 2, len(words))]
+        stated = [
+            *range(start + 1, words.index("prisms" if "prisms" in words else "cover")),
+            *range(theta - 2, len(words)),
+        ]
         numbers = [k for k in stated if words[k].lstrip("-").isdigit()]
         assert len(numbers) > 15
         for k in numbers:
@@ -495,6 +499,29 @@ def test_lines_that_cross_a_cone(leaf: str, right: bool) -> None:
     tree = f"lines 1 1 -1 0 1 0 -1 weights 1 1 1 0 0 2 4 24 basis 2 1 0 0 1 0 {leaf} L 1 0 1 0 L 1 0 1 0 {leaf}"
     said = answers(f"{start} {tree} upper 0 1 1 1 1 theta 1 1 1 0 0 lower 1 1".split())
     assert (bound(said, "upper"), bound(said, "lower")) == (1, 1 if right else None)
+
+
+def test_prisms_of_free_biases() -> None:
+    """Rows that are said to be shorter than they are, prisms that are too low, a theta whose sum is not 0, and another
+    norm: rejected."""
+    text = proved.read(certificate("xor-biases"), None, Limits())
+    words = " ".join(text.lines()).split()
+    at = words.index("prisms")
+    assert ran([" ".join(words)]) == text.expected
+    for place in (at + 1, at + 2):
+        lower = [*words[:place], "0", *words[place + 1 :]]
+        assert bound(ran([" ".join(lower)]), "lower") is None, place - at
+    plain = [*words[:at], "cover", *words[at + 3 :]]  # with the norm of all weights
+    assert bound(ran([" ".join(plain)]), "lower") is None
+    d, n = text.problem.d, text.problem.N
+    theta = words.index("theta", at)
+    for k in range(theta + 2, theta + 2 + n):
+        moved = [*words[:k], str(int(words[k]) + 1), *words[k + 1 :]]
+        assert bound(ran([" ".join(moved)]), "lower") is None, k - theta
+    seen = words.index("squares") + 1
+    assert words[seen] == str(d - 1)
+    for other in (d, d - 2):
+        assert bound(ran([" ".join([*words[:seen], str(other), *words[seen + 1 :]])]), "lower") is None
 
 
 def test_logarithms_are_not_too_low() -> None:

@@ -144,7 +144,8 @@ Definition cone : Type := list (list Z).
 Definition spot : Type := (list gen * (Z * list Z))%type.   (* a fine leaf: its generators with their rooms, D and c *)
 
 Section Tree.
-Variables (N : list wrow) (NC : list (list Z)) (ln2 ld2 lam0 : Z) (on : list Z -> list bool).
+Variables (seen : nat) (N : list wrow) (NC : list (list Z)) (ln2 ld2 lam0 : Z) (on : list Z -> list bool).
+(** the norm is that of the first `seen` entries, and a leaf's c has no others *)
 Variable T : PositiveMap.t gen.
 
 Fixpoint combine_atoms (atoms : list (Z * list Z)) (c : list Z) : list Z :=
@@ -160,11 +161,11 @@ Definition fine_leaf (P : list wrow) (c0 : list Z) (cs : list signed) (G : list 
     : option (list gen) :=
   let a := lean h cs (combine_weighted s N c) in
   let rooms := map (fun g : gen => (fst g, room P c0 D a (fst g))) G in
-  if (0 <? D) && (dotZ c c * ld2 <=? ln2 * (D * D)) && forallb (fun x => (0 <=? x) && (x <=? D)) s
+  if Nat.leb (length c) seen && (0 <? D) && (dotZ c c * ld2 <=? ln2 * (D * D)) && forallb (fun x => (0 <=? x) && (x <=? D)) s
      && forallb (fun x => 0 <=? x) h && forallb (fun g : gen => 0 <=? snd g) rooms then Some rooms else None.
 
 Definition coarse_leaf (cs : list signed) (G : list gen) (D : Z) (c : list Z) (atoms : list (Z * list Z)) : bool :=
-  (0 <? D) && (dotZ c c <=? (lam0 * D) * (lam0 * D))
+  Nat.leb (length c) seen && (0 <? D) && (dotZ c c <=? (lam0 * D) * (lam0 * D))
   && forallb (fun x => 0 <=? fst x) atoms && (sumZ (map fst atoms) <=? D)
   && (let a := combine_atoms atoms c in
       forallb (fun g : gen => D * (snd g + adjust cs (fst g)) <=? dotZ a (fst g)) G).
@@ -217,19 +218,24 @@ Fixpoint units (d : nat) : list (list Z) :=
 
 Fixpoint signs_of (G : cone) : cone := match G with [] => [] | g :: G' => g :: map Z.opp g :: signs_of G' end.
 Definition orthogonal (A B : cone) : bool := forallb (fun a => forallb (fun b => dotZ a b =? 0) B) A.
+(** the sign cones of a basis, below other generators; the sign of the last vector is the first of the path *)
+Fixpoint check_roots (ok : list (list Z) -> list bool -> bool) (B pre : list (list Z)) (path : list bool) : bool :=
+  match B with
+  | [] => ok pre path
+  | g :: B' => check_roots ok B' (pre ++ [g]) (true :: path) && check_roots ok B' (pre ++ [map Z.opp g]) (false :: path) end.
 (** basis and null vectors span everything, are orthogonal, and no row sees a null vector *)
 Definition root_ok (d : nat) (P N : list wrow) (c0 : list Z) (basis null : cone) (span : list (Z * list Z)) : bool :=
   rebase_ok (map (fun g => (g, 0)) (units d)) span (signs_of basis ++ signs_of null)
   && forallb (fun b => Nat.leb (length b) d) basis
   && orthogonal basis null && orthogonal (map snd P) null && orthogonal (map snd N) null && orthogonal [c0] null.
 
-Definition check_side (P N : list wrow) (c0 : list Z) (ln2 ld2 qn qd lam0 : Z) (basis : cone)
+Definition check_side (d : nat) (P N : list wrow) (c0 : list Z) (ln2 ld2 qn qd lam0 : Z) (basis : cone)
     (choose : list (list Z) -> list Z -> list bool) (sb : Z -> node) (s : side) : option (list spot) :=
   let PC := map (coarse_row qn qd) P in
   let NC := map (coarse_row qn qd) N in
   let c0C := map (round qn qd) c0 in
   let T := table PC c0C (s_verts s) 1 (PositiveMap.empty gen) in
-  let walk := check_tree N NC ln2 ld2 lam0 (choose NC) T in
+  let walk := check_tree d N NC ln2 ld2 lam0 (choose NC) T in
   let fetched P c0 PC cs G k acc := walk (fun _ _ _ _ _ _ _ => None) P c0 PC cs G (sb k) acc in
   walk fetched P c0 PC [] (map (fun g => (g, value PC c0C g)) (signs_of basis)) (s_tree s) [].
 
@@ -259,10 +265,10 @@ Definition run (p : problem) (c : cover) : option (list spot * list spot) :=
      && (0 <? c_qnum c) && (0 <? c_qden c) && (0 <=? c_lam0 c)
      && ((c_lam0 c + rounding P N (p_dim p)) * c_qden c * p_lden p <=? c_qnum c * ln)
      && root_ok (p_dim p) P N c0 (c_basis c) (c_null c) (c_span c) && orthogonal (p_rows p) (c_null c) then
-    match check_side P N c0 ln2 ld2 (c_qnum c) (c_qden c) (c_lam0 c) (c_basis c) (c_on c) (c_sub c) (c_pos c) with
+    match check_side (p_dim p) P N c0 ln2 ld2 (c_qnum c) (c_qden c) (c_lam0 c) (c_basis c) (c_on c) (c_sub c) (c_pos c) with
     | None => None
     | Some A =>
-        match check_side N P (map Z.opp c0) ln2 ld2 (c_qnum c) (c_qden c) (c_lam0 c) (c_basis c) (c_on c) (c_sub c)
+        match check_side (p_dim p) N P (map Z.opp c0) ln2 ld2 (c_qnum c) (c_qden c) (c_lam0 c) (c_basis c) (c_on c) (c_sub c)
                          (c_neg c) with
         | None => None
         | Some B => Some (A, B) end

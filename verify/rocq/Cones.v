@@ -272,3 +272,40 @@ Proof.
     replace (dot u2 u2) with 0 in C by lra. nra.
 Qed.
 Definition in_shadow (basis null G : cone) (u : list R) : Prop := exists u1, row_part basis null u u1 /\ in_cone G u1.
+
+(** ** The sign cones of a basis *)
+Lemma form_iz z g : form (iz z) g = IZR (dotZ z g).
+Proof. unfold form. rewrite dotZ_R. reflexivity. Qed.
+Lemma coefficients_cut (x : list R) : forall (A : cone) a B, length x = length (A ++ a :: B) -> Forall (Rle 0) x ->
+  exists X1 t X2, x = X1 ++ t :: X2 /\ length X1 = length A /\ length X2 = length B /\ Forall (Rle 0) X1 /\ 0 <= t /\
+    Forall (Rle 0) X2.
+Proof.
+  induction x as [|t x IH]; intros [|g A] a B L F; simpl in L; try discriminate.
+  - exists [], t, x. assert (F0 := Forall_inv F). assert (F1 := Forall_inv_tail F). repeat split; auto; lia.
+  - destruct (IH A a B ltac:(lia) (Forall_inv_tail F)) as (X1 & s & X2 & -> & L1 & L2 & F1 & F2 & F3).
+    exists (t :: X1), s, X2. assert (F0 := Forall_inv F). repeat split; simpl; auto.
+Qed.
+Lemma cone_signs g B pre u : in_cone (pre ++ g :: map Z.opp g :: B) u ->
+  in_cone (pre ++ g :: B) u \/ in_cone (pre ++ map Z.opp g :: B) u.
+Proof.
+  intros (x & Lx & Fx & Hx). destruct (coefficients_cut x pre g _ Lx Fx) as (X1 & s & Y & -> & L1 & LY & F1 & F2 & FY).
+  destruct Y as [|t X2]; [discriminate|]. assert (F3 := Forall_inv FY). assert (F4 := Forall_inv_tail FY).
+  simpl in LY. simpl in F3.
+  assert (O : forall v, form v (map Z.opp g) = - form v g) by (intros v; unfold form; rewrite !(dot_comm v); apply opp_R).
+  assert (E : forall v, dot v u = dot X1 (map (form v) pre) + ((s - t) * form v g + dot X2 (map (form v) B))).
+  { intros v. rewrite Hx, map_app, dot_app by (rewrite map_length; auto). cbn [map dot]. rewrite O. ring. }
+  destruct (Rle_lt_dec t s) as [C|C]; [left; exists (X1 ++ (s - t) :: X2)|right; exists (X1 ++ (t - s) :: X2)].
+  - repeat split; [rewrite !app_length; simpl; lia|apply Forall_app; split; auto; constructor; auto; lra|].
+    intros v. rewrite E, map_app, dot_app by (rewrite map_length; auto). cbn [map dot]. ring.
+  - repeat split; [rewrite !app_length; simpl; lia|apply Forall_app; split; auto; constructor; auto; lra|].
+    intros v. rewrite E, map_app, dot_app by (rewrite map_length; auto). cbn [map dot]. rewrite O. ring.
+Qed.
+Theorem roots_sound (goal : list R -> Prop) ok : (forall G path u, ok G path = true -> in_cone G u -> goal u) ->
+  forall B pre path u, check_roots ok B pre path = true -> in_cone (pre ++ signs_of B) u -> goal u.
+Proof.
+  intros H. induction B as [|g B IH]; intros pre path u E I; cbn [check_roots signs_of] in *.
+  - rewrite app_nil_r in I. eauto.
+  - apply andb_prop in E. destruct E as [E1 E2]. destruct (cone_signs g (signs_of B) pre u I) as [J|J].
+    + apply (IH (pre ++ [g]) (true :: path)); auto. rewrite <- app_assoc. exact J.
+    + apply (IH (pre ++ [map Z.opp g]) (false :: path)); auto. rewrite <- app_assoc. exact J.
+Qed.

@@ -282,3 +282,7 @@ Proof.
   replace (2 * lam * (lam / 2 * (dot u u + h / lam * (h / lam)))) with (lam * lam * dot u u + h * h)
     in X by (field; lra). lra.
 Qed.
+
+(** |t.(Zw)_+| <= lambda |w|, for the norm that the penalty sees *)
+Definition seen_ok (lam : R) (m d : nat) (rows : list (list R)) (th : list R) : Prop := forall w v, length w = d ->
+  v * hsum rows th w <= lam / 2 * (dot (firstn m w) (firstn m w) + v * v).

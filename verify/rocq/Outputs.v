@@ -130,11 +130,6 @@ Fixpoint check_node (ok : list (list Z) -> Z -> list Z -> Z -> list (list Z) -> 
             let v := axpy p x (map (Z.mul q) y) in let m := map (fun z => z / h) v in
             (0 <? p) && (0 <? q) && (0 <? h) && zeroZ (axpy (- h) m v)
             && check_node ok (G1 ++ m :: G2 ++ y :: G3) a && check_node ok (G1 ++ x :: G2 ++ m :: G3) b end end end.
-Fixpoint check_roots (ok : list (list Z) -> list bool -> bool) (B pre : list (list Z)) (path : list bool) : bool :=
-  match B with
-  | [] => ok pre path
-  | g :: B' => check_roots ok B' (pre ++ [g]) (true :: path) && check_roots ok B' (pre ++ [map Z.opp g]) (false :: path) end.
-
 (** *** All of it *)
 Fixpoint merged (reps rows : list (list Z)) (Ts : list (list Z)) (mg : list (nat * Z)) : option (list (list Z * list Z)) :=
   match Ts with
@@ -182,9 +177,11 @@ Fixpoint spread_ok (p : problem) (t : terms) (td tden : Z) (Y Th Ts : list (list
   | _, _, _ => false end.
 Fixpoint dual_sum (yd td : Z) (Y Th : list (list Z)) : Z :=
   match Y, Th with y :: Y', th :: Th' => 2 * td * dotZ y th - yd * dotZ th th + dual_sum yd td Y' Th' | _, _ => 0 end.
+(** squares, and the norm of all weights *)
+Definition of_squares (p : problem) (t : terms) : bool := negb (t_logistic t) && Nat.eqb (t_seen t) (p_dim p).
 Definition check_wide (p : problem) (t : terms) (Y : list (list Z)) (e : wide) (Th : list (list Z)) (td lown lowd : Z)
     : bool :=
-  wide_feasible p e && terms_ok p t && (0 <? td) && (0 <? lowd) && spread_ok p t td (w_tden e) Y Th (w_T e)
+  of_squares p t && wide_feasible p e && terms_ok p t && (0 <? td) && (0 <? lowd) && spread_ok p t td (w_tden e) Y Th (w_T e)
   && (lown * (2 * p_yden p * (td * td)) <=? lowd * dual_sum (p_yden p) td Y Th).
 
 Record wide_fit := WideFit { x_net : list (list Z * list Z); x_wden : Z; x_beta : list (list Z); x_bden : Z;
@@ -201,7 +198,7 @@ Definition check_wide_fit (p : problem) (t : terms) (Y : list (list Z)) (u : wid
   let wd2 := x_wden u * x_wden u in
   let A := out_den p t (outputZ 0 u) * (t_fden t * x_bden u) in
   let q := 2 * ((A * p_yden p) * (A * p_yden p)) in
-  terms_ok p t && (0 <? x_wden u) && (0 <? x_bden u) && (0 <? x_ud u)
+  of_squares p t && terms_ok p t && (0 <? x_wden u) && (0 <? x_bden u) && (0 <? x_ud u)
   && forallb (fun nr => Nat.eqb (length (fst nr)) (p_dim p)) (x_net u)
   && ((wide_lossZ p t A 0 Y u * (2 * p_lden p * wd2) + p_lnum p * wide_penaltyZ (x_net u) * q) * x_ud u
       <=? x_un u * (q * (2 * p_lden p * wd2))).
@@ -260,8 +257,6 @@ Proof. induction A; intros [|s B] L; simpl in *; try discriminate; auto. Qed.
 
 (** u = sum_i x_i g_i, x >= 0 *)
 Definition at_point (G : list (list Z)) (x u : list R) : Prop := forall v, dot v u = dot x (map (form v) G).
-Lemma form_iz z g : form (iz z) g = IZR (dotZ z g).
-Proof. unfold form. rewrite dotZ_R. reflexivity. Qed.
 Lemma gram_quad G x u : at_point G x u -> quad (gram G) x = dot u u.
 Proof.
   intros H. unfold quad, rows_at, gram. rewrite map_map. rewrite H, dot_comm. f_equal. apply map_ext. intros g.
@@ -539,15 +534,6 @@ Proof.
   - injection E as <- <- <-. reflexivity.
   - destruct (cut k l) as [[[a' x'] b']|] eqn:C; [|discriminate]. injection E as <- <- <-. simpl. f_equal. apply IH; auto.
 Qed.
-Lemma coefficients_cut (x : list R) : forall (A : cone) a B, length x = length (A ++ a :: B) -> Forall (Rle 0) x ->
-  exists X1 t X2, x = X1 ++ t :: X2 /\ length X1 = length A /\ length X2 = length B /\ Forall (Rle 0) X1 /\ 0 <= t /\
-    Forall (Rle 0) X2.
-Proof.
-  induction x as [|t x IH]; intros [|g A] a B L F; simpl in L; try discriminate.
-  - exists [], t, x. assert (F0 := Forall_inv F). assert (F1 := Forall_inv_tail F). repeat split; auto; lia.
-  - destruct (IH A a B ltac:(lia) (Forall_inv_tail F)) as (X1 & s & X2 & -> & L1 & L2 & F1 & F2 & F3).
-    exists (t :: X1), s, X2. assert (F0 := Forall_inv F). repeat split; simpl; auto.
-Qed.
 Lemma split_covers G1 a G2 b G3 m p q h u : 0 < p -> 0 < q -> 0 < h ->
   (forall v, h * form v m = p * form v a + q * form v b) -> in_cone (G1 ++ a :: G2 ++ b :: G3) u ->
   in_cone (G1 ++ m :: G2 ++ b :: G3) u \/ in_cone (G1 ++ a :: G2 ++ m :: G3) u.
@@ -592,31 +578,6 @@ Proof.
     by (rewrite axpy_R, scale_R; ring).
   unfold form. rewrite !(dot_comm v). set (w := iz (map _ _)) in *. lra.
 Qed.
-Lemma cone_signs g B pre u : in_cone (pre ++ g :: map Z.opp g :: B) u ->
-  in_cone (pre ++ g :: B) u \/ in_cone (pre ++ map Z.opp g :: B) u.
-Proof.
-  intros (x & Lx & Fx & Hx). destruct (coefficients_cut x pre g _ Lx Fx) as (X1 & s & Y & -> & L1 & LY & F1 & F2 & FY).
-  destruct Y as [|t X2]; [discriminate|]. assert (F3 := Forall_inv FY). assert (F4 := Forall_inv_tail FY).
-  simpl in LY. simpl in F3.
-  assert (O : forall v, form v (map Z.opp g) = - form v g) by (intros v; unfold form; rewrite !(dot_comm v); apply opp_R).
-  assert (E : forall v, dot v u = dot X1 (map (form v) pre) + ((s - t) * form v g + dot X2 (map (form v) B))).
-  { intros v. rewrite Hx, map_app, dot_app by (rewrite map_length; auto). cbn [map dot]. rewrite O. ring. }
-  destruct (Rle_lt_dec t s) as [C|C]; [left; exists (X1 ++ (s - t) :: X2)|right; exists (X1 ++ (t - s) :: X2)].
-  - repeat split; [rewrite !app_length; simpl; lia|apply Forall_app; split; auto; constructor; auto; lra|].
-    intros v. rewrite E, map_app, dot_app by (rewrite map_length; auto). cbn [map dot]. ring.
-  - repeat split; [rewrite !app_length; simpl; lia|apply Forall_app; split; auto; constructor; auto; lra|].
-    intros v. rewrite E, map_app, dot_app by (rewrite map_length; auto). cbn [map dot]. rewrite O. ring.
-Qed.
-Theorem roots_sound (goal : list R -> Prop) ok : (forall G path u, ok G path = true -> in_cone G u -> goal u) ->
-  forall B pre path u, check_roots ok B pre path = true -> in_cone (pre ++ signs_of B) u -> goal u.
-Proof.
-  intros H. induction B as [|g B IH]; intros pre path u E I; cbn [check_roots signs_of] in *.
-  - rewrite app_nil_r in I. eauto.
-  - apply andb_prop in E. destruct E as [E1 E2]. destruct (cone_signs g (signs_of B) pre u I) as [J|J].
-    + apply (IH (pre ++ [g]) (true :: path)); auto. rewrite <- app_assoc. exact J.
-    + apply (IH (pre ++ [map Z.opp g]) (false :: path)); auto. rewrite <- app_assoc. exact J.
-Qed.
-
 (** ** All lines of all outputs *)
 Definition column_value (reps : list (list Z)) (u : list R) (c : list Z * list Z) : R :=
   csum (fst c) reps u + dot (iz (snd c)) u.
@@ -799,7 +760,7 @@ Theorem wide_sound p t Y e Th td lown lowd : check_wide p t Y e Th td lown lowd 
   forall net beta, well_formed_wide (p_dim p) net -> IZR lown / IZR lowd <= objective_wide p t Y net beta.
 Proof.
   unfold check_wide. intros E net beta W. split_andb E. to_Prop.
-  destruct (wide_feasible_sound p e E) as (Hl & HT & Fe). apply IZR_lt in HT.
+  destruct (wide_feasible_sound p e E5) as (Hl & HT & Fe). apply IZR_lt in HT.
   assert (ht := IZR_lt _ _ E3). assert (hlo := IZR_lt _ _ E2).
   pose proof (dual_sum_R p t e td net beta ht HT E4 Y Th (w_T e) 0 E1) as D.
   pose proof (touts_bound p e net Hl Fe W) as B. unfold objective_wide.
@@ -851,11 +812,11 @@ Theorem wide_fit_sound p t Y u : check_wide_fit p t Y u = true ->
 Proof.
   unfold check_wide_fit. intros U. split_andb U. to_Prop.
   apply IZR_lt in U4, U3, U2.
-  destruct (wide_loss_R p t u _ U U4 U3 eq_refl) as (hA & L).
+  destruct (wide_loss_R p t u _ U5 U4 U3 eq_refl) as (hA & L).
   set (A := (out_den p t (outputZ 0 u) * (t_fden t * x_bden u))%Z) in *. split.
   - unfold well_formed_wide, wide_of. rewrite Forall_map. apply Forall_forall. intros nr I.
     rewrite forallb_forall in U1. specialize (U1 nr I). apply Nat.eqb_eq in U1. simpl. unfold ratio. rewrite map_length. auto.
-  - unfold objective_wide. rewrite L, wide_penalty_R by auto. unfold terms_ok in U. split_andb U. to_Prop.
+  - unfold objective_wide. rewrite L, wide_penalty_R by auto. unfold terms_ok in U5. split_andb U5. to_Prop.
     assert (hy : 0 < IZR (p_yden p)) by (apply IZR_lt; auto). assert (hl : 0 < IZR (p_lden p)) by (apply IZR_lt; auto).
     unfold lambda_of. apply IZR_le in U0. rewrite ?mult_IZR, ?plus_IZR, ?mult_IZR in U0.
     apply Rmult_le_reg_r with (IZR (x_ud u) * (2 * (IZR A * IZR (p_yden p) * (IZR A * IZR (p_yden p)))

@@ -109,21 +109,22 @@ Qed.
 
     F bounds f1 on the generators, f1 is sublinear, a = c + (a point of the zonotope of f2), |c| <= B:
     then f1(u) - f2(u) <= B |u|. (All over a common denominator D.) *)
-Theorem leaf_lemma (F rm : list Z -> R) (f1u f2u D B : R) (a c : list R) (G : cone) (x u : list R) :
+Theorem leaf_lemma (F rm : list Z -> R) (f1u f2u D B : R) (a c : list R) (G : cone) (x u u' : list R) :
+  dot c u = dot c u' ->
   0 < D -> 0 <= B -> dot c c <= (B * D) * (B * D) ->
   Forall (Rle 0) x -> (forall v, dot v u = dot x (map (form v) G)) ->
   f1u <= dot x (map F G) ->
   Forall (fun g => D * F g + rm g <= dot a (iz g) /\ 0 <= rm g) G ->
   dot a u <= dot c u + D * f2u ->
-  D * (f1u - f2u) + dot x (map rm G) <= dot c u /\ below (f1u - f2u) B u.
+  D * (f1u - f2u) + dot x (map rm G) <= dot c u /\ below (f1u - f2u) B u'.
 Proof.
-  intros HD HB Hc Fx Hx H1 HG Ha.
+  intros Hs HD HB Hc Fx Hx H1 HG Ha.
   assert (A : D * dot x (map F G) + dot x (map rm G) <= dot a u).
   { rewrite Hx, <- dot_map_scale, <- dot_map_add. apply dot_map_le; auto. eapply Forall_impl; [|exact HG].
     intros g [Hg _]. exact Hg. }
   assert (A0 : 0 <= dot x (map rm G)).
   { apply dot_nonneg; auto. rewrite Forall_map. eapply Forall_impl; [|exact HG]. intros g [_ Hg]. exact Hg. }
-  split; [nra|]. intros U HU Hu. pose proof (dot_below c u (B * D) ltac:(nra) Hc U HU Hu) as C.
+  split; [nra|]. intros U HU Hu. pose proof (dot_below c u' (B * D) ltac:(nra) Hc U HU Hu) as C. rewrite <- Hs in C.
   apply Rmult_le_reg_l with D; auto. nra.
 Qed.
 
@@ -232,16 +233,18 @@ Proof. unfold coarse_row. rewrite map_map. reflexivity. Qed.
 
 (** ** The tree, at a fixed point u *)
 Section Point.
-Variables (u : list R) (N : list wrow) (NC : list (list Z)) (ln2 ld2 lam0 : Z) (on : list Z -> list bool).
+Variables (u u' : list R) (seen : nat) (N : list wrow) (NC : list (list Z)) (ln2 ld2 lam0 : Z) (on : list Z -> list bool).
 Variables (T : PositiveMap.t gen) (base : list Z -> Z).
 Variables (kappa sd L H1 : R) (M : nat).
 (** kappa: the scale of the rounded rows; sd |u|: their error at u; L: lambda; H1 = f1(u) + c0.u; M: rows and one *)
 Hypothesis (Hk : 0 < kappa) (Hsd : 0 <= sd) (HL : 0 <= L) (Hlam0 : (0 <= lam0)%Z).
+(** u' : what the norm sees of u *)
+Hypothesis Hseen : forall c : list Z, (length c <= seen)%nat -> dot (iz c) u = dot (iz c) u'.
 Hypothesis HL2 : forall D cc, cc * IZR ld2 <= IZR ln2 * (D * D) -> cc <= (L * D) * (L * D).
 Hypothesis NN : nonneg N.
 
 Definition close (r : wrow) (w : list Z) : Prop :=
-  forall U, 0 <= U -> dot u u <= U * U ->
+  forall U, 0 <= U -> dot u' u' <= U * U ->
   Rabs (kappa * (IZR (fst r) * dot (iz (snd r)) u) - dot (iz w) u) <= sd * U.
 Hypothesis NNC : Forall2 close N NC.
 
@@ -266,7 +269,7 @@ Record state_ok (P : list wrow) (c0 : list Z) (PC : list (list Z)) (cs : list si
   so_sum : wsum P u + dot (iz c0) u = H1;
   so_close : Forall2 close P PC;
   so_coarse : exists c0C j,
-    (forall U, 0 <= U -> dot u u <= U * U -> Rabs (kappa * dot (iz c0) u - dot (iz c0C) u) <= INR j * (sd * U)) /\
+    (forall U, 0 <= U -> dot u' u' <= U * U -> Rabs (kappa * dot (iz c0) u - dot (iz c0C) u) <= INR j * (sd * U)) /\
     (j + length P <= M)%nat /\ forall g, (base g + adjust cs g = value PC c0C g)%Z }.
 
 (** what a fine leaf (G, (D, c)) with |c| <= L D says about a point u = sum_i y_i g_i of its cone:
@@ -282,13 +285,13 @@ Proof. intros (y & Ly & Fy & Hy & _). exists y. rewrite map_length. auto. Qed.
 
 (** what is proved about u: strictly inside, or inside and pinned by one of the leaves listed *)
 Definition strictly_inside : Prop :=
-  below (kappa * (H1 - wsum N u)) (IZR lam0 + (INR M + INR (length N)) * sd) u.
+  below (kappa * (H1 - wsum N u)) (IZR lam0 + (INR M + INR (length N)) * sd) u'.
 Definition settled (acc : list spot) : Prop :=
-  strictly_inside \/ (below (H1 - wsum N u) L u /\ exists s, In s acc /\ pinned (H1 - wsum N u) u s).
+  strictly_inside \/ (below (H1 - wsum N u) L u' /\ exists s, In s acc /\ pinned (H1 - wsum N u) u s).
 Lemma settled_incl acc acc' : incl acc acc' -> settled acc -> settled acc'.
 Proof. intros I [S|(S & s & Is & C)]; [left; auto|right; split; eauto]. Qed.
 
-Lemma close_sum P PC U : nonneg P -> Forall2 close P PC -> 0 <= U -> dot u u <= U * U ->
+Lemma close_sum P PC U : nonneg P -> Forall2 close P PC -> 0 <= U -> dot u' u' <= U * U ->
   Rabs (kappa * wsum P u - rsum PC u) <= INR (length P) * (sd * U).
 Proof.
   intros NP F HU Hu. induction F as [|[k z] w P PC C _ IH].
@@ -306,10 +309,11 @@ Proof.
 Qed.
 
 Lemma fine_leaf_sound P c0 PC cs G D c s h rooms : state_ok P c0 PC cs ->
-  fine_leaf N ln2 ld2 P c0 cs G D c s h = Some rooms -> in_cone (map fst G) u -> pinned (H1 - wsum N u) u (rooms, (D, c)) /\ below (H1 - wsum N u) L u.
+  fine_leaf seen N ln2 ld2 P c0 cs G D c s h = Some rooms -> in_cone (map fst G) u -> pinned (H1 - wsum N u) u (rooms, (D, c)) /\ below (H1 - wsum N u) L u'.
 Proof.
   intros S E (x & Lx & Fx & Hx). unfold fine_leaf in E.
   set (a := lean h cs (combine_weighted s N c)) in *.
+  destruct (Nat.leb (length c) seen) eqn:El; [|discriminate]. apply Nat.leb_le in El.
   destruct (0 <? D)%Z eqn:ED; [|discriminate]. destruct (_ <=? _)%Z eqn:Ec in E; [|discriminate].
   destruct (forallb _ s) eqn:Es; [|discriminate]. destruct (forallb _ h) eqn:Eh; [|discriminate].
   destruct (forallb _ _) eqn:EG in E; [|discriminate]. injection E as <-. apply Z.ltb_lt in ED. apply Z.leb_le in Ec.
@@ -323,7 +327,7 @@ Proof.
   { rewrite forallb_forall in EG. rewrite Forall_map. apply Forall_forall. intros g I. apply IZR_le, Z.leb_le.
     apply (EG (fst g, room P c0 D a (fst g))). apply in_map_iff. exists g. auto. }
   destruct (leaf_lemma (fun g => wsum P (iz g) + dot (iz c0) (iz g)) rm (wsum P u + dot (iz c0) u) (wsum N u) (IZR D) L
-            (iz a) (iz c) (map fst G) x u) as [L1 L2]; auto.
+            (iz a) (iz c) (map fst G) x u u') as [L1 L2]; auto.
   - rewrite dot_map_add. apply Rplus_le_compat; [apply wsum_sublinear; auto|].
     rewrite Hx. apply Rle_refl.
   - eapply Forall_impl; [|exact Rm]. intros g Hg. split; auto. unfold rm, room.
@@ -334,18 +338,18 @@ Proof.
 Qed.
 
 Lemma coarse_leaf_sound P c0 PC cs G D c atoms : state_ok P c0 PC cs -> cached G ->
-  coarse_leaf NC lam0 on cs G D c atoms = true -> in_cone (map fst G) u -> strictly_inside.
+  coarse_leaf seen NC lam0 on cs G D c atoms = true -> in_cone (map fst G) u -> strictly_inside.
 Proof.
   intros S C E (x & Lx & Fx & Hx). unfold coarse_leaf in E.
   apply andb_prop in E. destruct E as [E EG]. apply andb_prop in E. destruct E as [E Es].
-  apply andb_prop in E. destruct E as [E Ew]. apply andb_prop in E. destruct E as [ED Ec].
+  apply andb_prop in E. destruct E as [E Ew]. apply andb_prop in E. destruct E as [ED Ec]. apply andb_prop in ED. destruct ED as [El ED]. apply Nat.leb_le in El.
   apply Z.ltb_lt in ED. apply Z.leb_le in Ec, Es.
   assert (hD := IZR_lt _ _ ED). assert (h0 := IZR_le _ _ Hlam0).
   apply IZR_le in Ec, Es. rewrite !mult_IZR, dotZ_R in Ec.
   destruct S as [_ NP SH CP (c0C & j & Cc & Hj & Hv)].
-  assert (A : below ((rsum PC u + dot (iz c0C) u) - rsum NC u) (IZR lam0) u).
+  assert (A : below ((rsum PC u + dot (iz c0C) u) - rsum NC u) (IZR lam0) u').
   { eapply (leaf_lemma (fun g => IZR (base g + adjust cs g)) (fun _ => 0) _ _ (IZR D) (IZR lam0)
-              (iz (combine_atoms NC on atoms c)) (iz c) (map fst G) x u); auto.
+              (iz (combine_atoms NC on atoms c)) (iz c) (map fst G) x u u'); auto.
     - rewrite (map_ext _ (fun g => rsum PC (iz g) + dot (iz c0C) (iz g))) by (intros; rewrite Hv; apply value_R).
       rewrite dot_map_add. apply Rplus_le_compat; [apply rsum_sublinear; auto|]. rewrite Hx. apply Rle_refl.
     - rewrite forallb_forall in EG. rewrite Forall_map. apply Forall_forall. intros g I. specialize (EG g I).
@@ -450,8 +454,8 @@ Proof.
 Qed.
 
 Variable sub : list wrow -> list Z -> list (list Z) -> list signed -> list gen -> Z -> list spot -> option (list spot).
-Local Notation walk := (check_tree N NC ln2 ld2 lam0 on T sub).
-Local Notation walks := (check_forest N NC ln2 ld2 lam0 on T sub).
+Local Notation walk := (check_tree seen N NC ln2 ld2 lam0 on T sub).
+Local Notation walks := (check_forest seen N NC ln2 ld2 lam0 on T sub).
 Lemma walk_star P c0 PC cs G k m f acc : walk P c0 PC cs G (Star k m f) acc =
   match PositiveMap.find k T with
   | Some p => if ((0 <? m)%Z && zeroZ (axpy (- m) (fst p) (star_point f G)) && has_child f)%bool
@@ -502,9 +506,9 @@ Proof.
     (fun t => forall P c0 PC cs G acc acc', walk P c0 PC cs G t acc = Some acc' -> incl acc acc')
     (fun f => forall P c0 PC cs pre p post acc acc', walks P c0 PC cs pre p post f acc = Some acc' -> incl acc acc')).
   - intros D c s h P c0 PC cs G acc acc' E. cbn [check_tree] in E.
-    destruct (fine_leaf _ _ _ _ _ _ _ _ _ _ _); [|discriminate]. injection E as <-. apply incl_tl, incl_refl.
+    destruct (fine_leaf _ _ _ _ _ _ _ _ _ _ _ _); [|discriminate]. injection E as <-. apply incl_tl, incl_refl.
   - intros D c atoms P c0 PC cs G acc acc' E. cbn [check_tree] in E.
-    destruct (coarse_leaf _ _ _ _ _ _ _ _); [|discriminate]. injection E as <-. apply incl_refl.
+    destruct (coarse_leaf _ _ _ _ _ _ _ _ _); [|discriminate]. injection E as <-. apply incl_refl.
   - intros l Y ch IH P c0 PC cs G acc acc' E. cbn [check_tree] in E.
     destruct (fetch T l); [|discriminate]. destruct (rebase_ok _ _ _); [|discriminate]. eauto.
   - intros k t1 IH1 t2 IH2 P c0 PC cs G acc acc' E. cbn [check_tree] in E.
@@ -540,11 +544,11 @@ Proof.
        forall T1 ti T2 G1 g G2, weights f post = T1 ++ ti :: T2 -> post = G1 ++ g :: G2 ->
          length T1 = length G1 -> 0 < ti -> in_cone (map fst (pre ++ G1 ++ p :: G2)) u -> settled acc')).
   - (* fine leaf *) intros D c s h P c0 PC cs G acc acc' S C E I. cbn [check_tree] in E.
-    destruct (fine_leaf _ _ _ _ _ _ _ _ _ _ _) as [rooms|] eqn:EL; [|discriminate]. injection E as <-.
+    destruct (fine_leaf _ _ _ _ _ _ _ _ _ _ _ _) as [rooms|] eqn:EL; [|discriminate]. injection E as <-.
     destruct (fine_leaf_sound P c0 PC cs G D c s h rooms S EL I) as [P1 P2].
     right. split; auto. exists (rooms, (D, c)). simpl. auto.
   - (* coarse leaf *) intros D c atoms P c0 PC cs G acc acc' S C E I. cbn [check_tree] in E.
-    destruct (coarse_leaf _ _ _ _ _ _ _ _) eqn:EL; [|discriminate]. injection E as <-.
+    destruct (coarse_leaf _ _ _ _ _ _ _ _ _) eqn:EL; [|discriminate]. injection E as <-.
     left. eapply coarse_leaf_sound; eauto.
   - (* other generators *) intros l Y ch IH P c0 PC cs G acc acc' S C E I. cbn [check_tree] in E.
     destruct (fetch T l) as [G'|] eqn:EF; [|discriminate]. destruct (rebase_ok _ _ _) eqn:ER; [|discriminate].
@@ -643,7 +647,7 @@ Hypothesis (Hln : (0 < ln)%Z) (Hld : (0 < ld)%Z) (Hqn : (0 < qn)%Z) (Hqd : (0 < 
 Definition strict_radius : R := IZR (lam0 + rounding P N d) * (IZR qd / IZR qn).
 
 Lemma side_sound_at cones u :
-  check_side P N c0 (ln * ln) (ld * ld) qn qd lam0 basis choose sb s = Some cones ->
+  check_side d P N c0 (ln * ln) (ld * ld) qn qd lam0 basis choose sb s = Some cones ->
   length u = d -> in_cone (signs_of basis) u ->
   below (wsum P u + dot (iz c0) u - wsum N u) strict_radius u \/
   (below (wsum P u + dot (iz c0) u - wsum N u) (IZR ln / IZR ld) u /\
@@ -667,7 +671,7 @@ Proof.
     Rabs (kappa * dot (iz l) u - dot (iz (map (round qn qd) l)) u) <= sd * U).
   { intros l U HU Hu. destruct (round_vector qn qd Hqd l) as (er & Fe & Ee). unfold kappa. rewrite Ee.
     apply unit_box_norm; auto. }
-  assert (CR : forall Q, Forall2 (close u kappa sd) Q (map (coarse_row qn qd) Q)).
+  assert (CR : forall Q, Forall2 (close u u kappa sd) Q (map (coarse_row qn qd) Q)).
   { induction Q as [|r Q IHQ]; simpl; constructor; auto. intros U HU Hu.
     rewrite coarse_row_is_round. specialize (CV (map (Z.mul (fst r)) (snd r)) U HU Hu). rewrite scale_R in CV.
     exact CV. }
@@ -677,7 +681,7 @@ Proof.
     apply Req_le. field. lra. }
   assert (HT : forall k g, PositiveMap.find k T = Some g -> snd g = value PC c0C (fst g)).
   { intros k g. apply table_cached. intros i g' F. rewrite PositiveMap.gempty in F. discriminate. }
-  assert (S0 : state_ok u (value PC c0C) kappa sd (wsum P u + dot (iz c0) u) M P c0 PC []).
+  assert (S0 : state_ok u u (value PC c0C) kappa sd (wsum P u + dot (iz c0) u) M P c0 PC []).
   { constructor; auto; [apply CR|]. exists c0C, 1%nat. split; [|split].
     - intros U HU Hu. rewrite Rmult_1_l. apply CV; auto.
     - unfold M. lia.
@@ -686,12 +690,12 @@ Proof.
   { unfold cached. rewrite Forall_map. apply Forall_forall. auto. }
   assert (I0 : in_cone (map fst (map (fun g => (g, value PC c0C g)) (signs_of basis))) u).
   { rewrite map_map. simpl. rewrite map_id. exact Iu. }
-  assert (R0 : settled u N lam0 kappa sd L (wsum P u + dot (iz c0) u) M cones).
-  { eapply tree_sound; [exact Hkap|exact Hsd|exact HL|exact Hlam0|exact HL2|exact NN|apply CR|exact HT| |
+  assert (R0 : settled u u N lam0 kappa sd L (wsum P u + dot (iz c0) u) M cones).
+  { eapply (tree_sound u u d); [exact Hkap|exact Hsd|exact HL|exact Hlam0|intros; reflexivity|exact HL2|exact NN|apply CR|exact HT| |
       |exact S0|exact C0|exact E|exact I0].
     - intros P1 c1 PC1 cs G k acc acc' E1. eapply tree_incl; [|exact E1]. intros; discriminate.
     - intros P1 c1 PC1 cs G k acc acc' S1 C1 E1 I1.
-      eapply tree_sound; [exact Hkap|exact Hsd|exact HL|exact Hlam0|exact HL2|exact NN|apply CR|exact HT| |
+      eapply (tree_sound u u d); [exact Hkap|exact Hsd|exact HL|exact Hlam0|intros; reflexivity|exact HL2|exact NN|apply CR|exact HT| |
         |exact S1|exact C1|exact E1|exact I1]; intros; discriminate. }
   destruct R0 as [R0|R0]; [left|right; exact R0].
   intros U HU Hu. specialize (R0 U HU Hu). unfold strict_radius, rounding.
@@ -707,7 +711,7 @@ Proof.
   intros b Ib. rewrite forallb_forall in O1. specialize (O1 b Ib). apply Z.eqb_eq in O1. rewrite <- dotZ_R, O1. auto.
 Qed.
 Theorem side_sound cones u :
-  check_side P N c0 (ln * ln) (ld * ld) qn qd lam0 basis choose sb s = Some cones -> length u = d ->
+  check_side d P N c0 (ln * ln) (ld * ld) qn qd lam0 basis choose sb s = Some cones -> length u = d ->
   below (wsum P u + dot (iz c0) u - wsum N u) strict_radius u \/
   (below (wsum P u + dot (iz c0) u - wsum N u) (IZR ln / IZR ld) u /\
    exists x, In x cones /\ pinned_over basis null (wsum P u + dot (iz c0) u - wsum N u) u x).
@@ -795,8 +799,8 @@ Proof.
   destruct (root_ok _ _ _ _ _ _ _) eqn:Eroot in E; [|discriminate].
   destruct (orthogonal _ _) eqn:Eort in E; [|discriminate].
   cbn [andb] in E. to_Prop.
-  destruct (check_side P N _ _ _ _ _ _ _ _ _ _) as [A|] eqn:EA; [|discriminate].
-  destruct (check_side N P _ _ _ _ _ _ _ _ _ _) as [B|] eqn:EB; [|discriminate]. injection E as <- <-.
+  destruct (check_side _ P N _ _ _ _ _ _ _ _ _ _) as [A|] eqn:EA; [|discriminate].
+  destruct (check_side _ N P _ _ _ _ _ _ _ _ _ _) as [B|] eqn:EB; [|discriminate]. injection E as <- <-.
   apply problem_ok_facts in Ep. destruct (bound_ok_facts _ _ _ _ _ Ep Eb) as (Ht & Hlo & Hlen & Hlow).
   assert (Ep' := Ep). destruct Ep' as [Hr Hy Hln Hld _].
   set (ln := (p_lnum p * p_rden p * c_tden c)%Z) in *. assert (Hln' : (0 < ln)%Z) by (unfold ln; nia).

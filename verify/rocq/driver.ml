@@ -173,7 +173,7 @@ let read_tie d = match token () with
   | t -> fail "a tie" t
 
 (* a table of vertices and a tree, written out or packed; the subtrees that it refers to *)
-let read_side d basis ties lam0 convex concave c0 first = match token () with
+let read_side d prisms basis ties lam0 convex concave c0 first = match token () with
   | "vertices" ->
     let k = small () in
     let verts = many k (fun () -> numbers d) in
@@ -186,7 +186,7 @@ let read_side d basis ties lam0 convex concave c0 first = match token () with
     if Int.numbits lam0 > 44 then fail "at most 44 bits" (Int.to_string lam0);
     let padded = Array.init d (fun l -> match List.nth_opt c0 l with Some x -> x | None -> Int.zero) in
     let packed, top =
-      Packed.prepare first d basis ties (Int.to_int lam0) convex concave padded { Packed.codes; multipliers; data;
+      Packed.prepare first d prisms basis ties (Int.to_int lam0) convex concave padded { Packed.codes; multipliers; data;
         rows } in
     ({ s_verts = Packed.vertices packed; s_tree = top }, fun k -> Packed.subtree packed (k - first))
   | t -> fail "a side" t
@@ -201,7 +201,7 @@ let spanned d vectors =
       [ Int.max t Int.zero; Int.max (Int.neg t) Int.zero ]) (Array.to_list x) in
     [ (m, parts Int.one); (m, parts Int.minus_one) ]))
 
-let read_cover d n p =
+let read_cover ?prisms d n p =
   expect "lines";
   let r = small () in
   let reps = many r (fun () -> numbers d) in
@@ -226,16 +226,18 @@ let read_cover d n p =
   let basis = many b (fun () -> numbers d) in
   let k = small () in
   let null = many k (fun () -> numbers d) in
-  let span = spanned d (Array.of_list (List.map Array.of_list (basis @ null))) in
+  let last = List.init d (fun l -> if l = d - 1 then Int.one else Int.zero) in
+  let whole = if prisms = None then basis else last :: basis in
+  let span = spanned d (Array.of_list (List.map Array.of_list (whole @ null))) in
   expect "ties";
   let ties = Array.of_list (many (small ()) (fun () -> read_tie d)) in
   let cf, c0 = match merge reps p.p_rows theta lines with Some x -> x | None -> ([], []) in
   let convex = pos_part reps cf in
   let concave = pos_part reps (List.map Int.neg cf) in
   let vectors = Array.of_list (List.map Array.of_list basis) in
-  let roots = 1 lsl b in
-  let pos, sub_pos = read_side d vectors ties lam0 convex concave c0 0 in
-  let neg, sub_neg = read_side d vectors ties lam0 concave convex (List.map Int.neg c0) roots in
+  let roots = if prisms = None then 1 lsl b else (1 lsl b) * b in
+  let pos, sub_pos = read_side d prisms vectors ties lam0 convex concave c0 0 in
+  let neg, sub_neg = read_side d prisms vectors ties lam0 concave convex (List.map Int.neg c0) roots in
   expect "end";
   let sub k = let k = Int.to_int k in if k < roots then sub_pos k else sub_neg k in
   { c_reps = reps; c_merge = lines; c_theta = theta; c_tden = tden; c_lown = lown; c_lowd = lowd;
@@ -498,6 +500,10 @@ let read_bounds d n p =
   let q, t, columns, outputs = read_terms n p in
   match token () with
   | "cover" -> read_single d q t columns outputs (ByCover (read_cover d n p))
+  | "prisms" ->
+    let height = number () in
+    let longest = number () in
+    read_single d q t columns outputs (ByPrisms (read_cover ~prisms:height d n p, height, longest))
   | "leaders" -> read_single d q t columns outputs (ByLeaders (read_leaders d n))
   | "outputs" -> read_outputs d n q t columns outputs
   | w -> fail "a cover, leaders or outputs" w

@@ -65,7 +65,8 @@ let coordinates (gs : Int.t array array) (u : Int.t array) =
 
 type side = {
   d : int;
-  basis : Int.t array array;
+  seen : int; (* the entries of a leaf's c *)
+  roots : Int.t array array array; (* the generators of each root *)
   ties : tie array;
   bound : int;
   convex : wrow array;
@@ -104,6 +105,7 @@ let position k l = let rec go i = function [] -> fail "a line split twice" | x :
 let strict_leaf s cone turn (points : (int * (int -> int)) list) =
   let us = Array.map (unit_of s) cone in
   let v = shortened 29 (mixed s.d turn us) in
+  let v = Array.mapi (fun l x -> if l < s.seen then x else 0) v in
   let square = Array.fold_left (fun a x -> Int.add a (Int.mul (Int.of_int x) (Int.of_int x))) Int.zero v in
   let size = Int.to_int (Int.sqrt square) + 1 and high = s.bound asr 13 in
   let c = Array.map (fun x ->
@@ -111,7 +113,7 @@ let strict_leaf s cone turn (points : (int * (int -> int)) list) =
     let q = (whole lsl 13) + ((rest lsl 13) / size) in
     weight * if x < 0 then -q else q) v in
   let point (w, q) = (Int.of_int w, list_of (shortened 28 (mixed s.d (fun i -> (16 * q i) + 1) us))) in
-  Coarse (Int.of_int weight, list_of c, List.map point points)
+  Coarse (Int.of_int weight, list_of (Array.sub c 0 s.seen), List.map point points)
 
 (* The vector of a plane without a part of generator `facet`, inside the cone. *)
 let meeting gs plane facet =
@@ -154,19 +156,19 @@ let face_leaf s cone { u; den; v; _ } points =
         if Int.sign v > 0 && Int.gt (Int.shift_left (Int.mul v v) 48) (Int.mul zz pp) then Int.add a w else a)
         Int.zero points in
   let c = Array.map (Int.mul (Int.of_int weight)) v in
-  Fine (whole, Array.to_list c, Array.to_list (Array.map share s.concave), [])
+  Fine (whole, Array.to_list (Array.sub c 0 s.seen), Array.to_list (Array.map share s.concave), [])
 
 (* A neuron's leaf on the sides of the splits above it: a share beyond 1, or below 0, is a multiplier of the side. *)
 let neuron_leaf s { den; c; concave; convex } split =
   let beyond (row, on) = Int.mul (fst s.convex.(row)) (Int.max Int.zero (if on then Int.sub convex.(row) den else
     Int.neg convex.(row))) in
-  Fine (den, c, concave, List.map beyond split)
+  Fine (den, List.filteri (fun l _ -> l < s.seen) c, concave, List.map beyond split)
 
 (* One root. `build` is false in the first pass, which only numbers the vertices. *)
-let walk s mask build (codes, multipliers, data, rows) =
+let walk s index build (codes, multipliers, data, rows) =
   let pc = ref codes and pm = ref multipliers and pd = ref data and pr = ref rows in
   let next text at = let b = Char.code text.[!at] in incr at; b in
-  let r = Array.length s.basis in
+  let r = Array.length s.roots.(index) in
   let edges = Array.of_list (List.concat_map (fun i -> List.init (r - 1 - i) (fun k -> (i, i + 1 + k))) (List.init r
     Fun.id)) in
   let point () =
@@ -256,20 +258,21 @@ let walk s mask build (codes, multipliers, data, rows) =
       if build then Star (Int.of_int id, m, forest found) else nothing
     end
     else fail ("code " ^ string_of_int code) in
-  let root = Array.mapi (fun i g -> number s (if mask lsr i land 1 = 1 then g else Array.map Int.neg g)) s.basis in
+  let root = Array.map (number s) s.roots.(index) in
   let found = node root [] (List.init (Array.length s.convex) Fun.id) in
   (found, root, (!pc, !pm, !pd, !pr))
 
 let zero_vector d = Array.make d Int.zero
 
+(* The signed vectors of a basis. *)
+let signed basis mask = Array.mapi (fun i g -> if mask lsr i land 1 = 1 then g else Array.map Int.neg g) basis
+
 (* The cone of the signed basis is split at 0 into the sign cones; each of them is a subtree of its own. *)
-let top s first =
-  let r = Array.length s.basis in
+let top s r first =
   let zero = Int.of_int (number s (zero_vector s.d)) in
   let root mask =
+    let ids = Array.to_list (Array.map (fun g -> Int.of_int (number s g)) s.roots.(mask)) in
     let sign i = mask lsr i land 1 = 1 in
-    let ids = Array.to_list (Array.mapi (fun i g -> Int.of_int (number s (if sign i then g else Array.map Int.neg g)))
-      s.basis) in
     let coefficients k = List.init r (fun i -> if 2 * i + (if sign i then 0 else 1) = k then Int.one else Int.zero) in
     Rebase (ids, List.init (2 * r) (fun k -> (Int.one, coefficients k)), Ref (Int.of_int (first + mask))) in
   let rec split i mask =
@@ -280,21 +283,34 @@ let top s first =
         Child (Int.one, split (i + 1) (mask lor (1 lsl i)), Nil)))) in
   split 0 0
 
-let prepare first d basis ties bound convex concave c0 streams =
-  let roots = 1 lsl Array.length basis in
-  let s = { d; basis; ties; bound; convex = Array.of_list convex; concave = Array.of_list concave; c0; streams;
-            ids = Hashtbl.create 4096; vertices = [||]; units = [||]; count = 0;
-            starts = Array.make roots (0, 0, 0, 0) } in
+(* The sign cones; with free biases the cones of the prisms over them. *)
+let roots_of d prisms basis =
+  let r = Array.length basis in
+  match prisms with
+  | None -> Array.init (1 lsl r) (signed basis)
+  | Some height ->
+    let shifted k g = Array.mapi (fun l x -> if l = d - 1 then Int.add x k else x) g in
+    let cone index =
+      let g = signed basis (index / r) and j = index mod r in
+      Array.append (Array.map (shifted (Int.neg height)) (Array.sub g 0 (j + 1)))
+        (Array.map (shifted height) (Array.sub g j (r - j))) in
+    Array.init ((1 lsl r) * r) cone
+
+let prepare first d prisms basis ties bound convex concave c0 streams =
+  let roots = roots_of d prisms basis in
+  let s = { d; seen = (if prisms = None then d else d - 1); roots; ties; bound; convex = Array.of_list convex;
+            concave = Array.of_list concave; c0; streams; ids = Hashtbl.create 4096; vertices = [||]; units = [||];
+            count = 0; starts = Array.make (Array.length roots) (0, 0, 0, 0) } in
   let at = ref (0, 0, 0, 0) in
-  for mask = 0 to roots - 1 do
-    s.starts.(mask) <- !at;
-    let _, _, next = walk s mask false !at in
+  for index = 0 to Array.length roots - 1 do
+    s.starts.(index) <- !at;
+    let _, _, next = walk s index false !at in
     at := next
   done;
   let t = streams in
   if !at <> String.(length t.codes, length t.multipliers, length t.data, length t.rows) then fail "streams not used up";
-  let tree = top s first in
+  let tree = if prisms = None then top s (Array.length basis) first else Ref Int.zero in
   (s, tree)
 
-let subtree s mask = let found, _, _ = walk s mask true s.starts.(mask) in found
+let subtree s index = let found, _, _ = walk s index true s.starts.(index) in found
 let vertices s = List.init s.count (fun k -> Array.to_list s.vertices.(k))
