@@ -192,6 +192,8 @@ class _Search:
         branch, if it has some."""
         if _degree(near) and isinstance(first, Refused) and events(first):
             raise first
+        if not near.lift and not self.orthogonal(near.series.s[:, 0]):  # so there is no other way, and no solve for it
+            raise first
         try:
             other = self.other(a, b, near)
             return self.around(a, b, other)
