@@ -13,6 +13,7 @@ their extreme rays, the *flanks*; then v(s) = P_F X's is the only maximiser (ver
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -31,6 +32,7 @@ from relu_cert.prove.lifts import independent
 from relu_cert.rationals import column, matrix_of, rows_of, to_fmpq, to_fraction
 
 MOST_FLANKS = 4096
+HALF = Fraction(1, 2)
 
 
 def pinned_where_needed(problem: Problem, neuron: NeuronClass, s_0: Vector) -> NeuronClass:
@@ -43,6 +45,9 @@ def pinned_where_needed(problem: Problem, neuron: NeuronClass, s_0: Vector) -> N
         right, left = moving_slopes(planes[c], at)
         if (left - right)[0, 0] * neuron.sign <= 0:
             return pinned(problem, neuron)
+    if not idle_is_idle(problem, neuron):  # a multiplier on its bound
+        whole = pinned(problem, neuron)
+        return replace(whole, ray=False, fixed=(HALF,) * len(whole.fixed))
     return neuron
 
 

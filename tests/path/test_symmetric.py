@@ -116,3 +116,12 @@ def test_every_flank_must_lose(weight: F, holds: bool) -> None:
     else:
         with pytest.raises(Rejected):
             check_pinned(ball, S, class_, F(1, 100), Node(None))
+
+
+def test_a_multiplier_on_its_bound_all_along() -> None:
+    """xor without a bias: two neurons lie on a kink whose multiplier is on its bound for all small lambda. Their kinks
+    are in the basis, and the path is proved to the end."""
+    facts = facts_on(network([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]), F(1, 2), F(1, 70), F(3, 2))
+    assert {result.verdict.value for result in verdicts(facts).values()} == {"PROVED"}
+    said = {line.claim: line.verdict for line in check(certificate_text(facts).encode())}
+    assert {said[claim] for claim in CLAIMS} == {"PROVED"}
