@@ -45,6 +45,7 @@ CASES: dict[str, Callable[[], Case]] = {
         name: lambda name=name: stored(name)
         for name in ("xor-cover", "blood-cover", "square-cover", "side-cover", "sides-cover", "xor-leaders")
     },
+    **{name: lambda name=name: stored(name) for name in ("xor-free", "xor-skip", "xor-decayed", "xor-biases")},
 }
 
 
