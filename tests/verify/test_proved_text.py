@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from fractions import Fraction as F
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,6 +31,14 @@ CERTIFICATES: dict[str, Callable[[], bytes]] = {
         for name in ("xor-cover", "side-cover", "square-cover", "xor-leaders", "plane-leaders", "tied-leaders")
     },
 }
+KEPT = Path(__file__).parent / "corpus" / "accepted"
+CERTIFICATES |= {
+    **{name: lambda name=name: (FOLDER / f"{name}.json").read_bytes() for name in ("xor-decayed", "xor-biases")},
+    **{
+        name: lambda name=name: (KEPT / f"{name}.json").read_bytes()
+        for name in ("bags-05", "bags-16", "outputs-03", "outputs-05", "unique-bags")
+    },
+}
 SMALL = Problem("relu", F(5, 3), mat([["1/2", -1], [0, 3]]), vec("1/4", -2))
 
 
@@ -47,7 +56,8 @@ def told(certificate: bytes) -> str:
 
 @pytest.mark.parametrize("name", CERTIFICATES)
 def test_texts_word_for_word(name: str) -> None:
-    """Covers with neurons, faces, planes; leaders with equal rows, zero rows, normals, triangles: as was accepted."""
+    """Covers with neurons, faces, planes; leaders with equal rows, zero rows, normals, triangles; bags, a decayed bias,
+    free biases, the logistic loss, several outputs: as was accepted."""
     assert told(CERTIFICATES[name]()) == texts()[name]
 
 
