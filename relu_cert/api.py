@@ -650,7 +650,7 @@ def patterns(
 
 def _other(what: str, pair: tuple[Any, Any], data: Dataset) -> Dataset:
     """Data of the same columns."""
-    if isinstance(pair, str) or len(pair) != 2:
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise UsageError(f"{what} takes a pair (Z, y).")
     other, _ = dataset_from_arrays(*pair, bias=data.source.bias)
     if other.d != data.d:

@@ -66,7 +66,10 @@ class LambdaChoice:
             return self.value
         ratio = DEFAULT_RATIO if self.ratio is None else self.ratio
         if largest.squared == 0:
-            raise UsageError("lambda_max is 0 (the targets do nothing); give lambda itself with --lambda.")
+            raise UsageError(
+                "lambda_max is 0: no neuron lowers the loss of these targets, and the zero network is the best for "
+                "every lambda; name one with --lambda to have it proved."
+            )
         root = sqrt_lower(largest.squared, 80)
         if root * root == largest.squared:
             return ratio * root

@@ -8,14 +8,16 @@ import sys
 from collections.abc import Iterable, Sequence
 from shutil import get_terminal_size
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from relu_cert.claims.claim import Result, Verdict
+if TYPE_CHECKING:  # `explain` needs the words alone, at once
+    from relu_cert.claims.claim import Result
 
-COLOURS = {Verdict.PROVED: "green", Verdict.REFUTED: "red", Verdict.UNDECIDED: "yellow"}
+COLOURS = {"PROVED": "green", "REFUTED": "red", "UNDECIDED": "yellow"}
 NAMES = 13  # the room for the name of a line
 PLAIN = 80  # columns where there is no terminal
 NARROWEST = 40
@@ -71,7 +73,7 @@ def told_once(results: Sequence[Result]) -> list[str]:
     """Why each is so; what is undecided for the reason of the claim above it says that."""
     found, before = [], ""
     for result in results:
-        undecided = result.detail if result.verdict is Verdict.UNDECIDED else ""
+        undecided = result.detail if result.verdict == "UNDECIDED" else ""
         found.append("for the same reason." if undecided and undecided == before else result.detail)
         before = undecided
     return found

@@ -264,3 +264,12 @@ def test_standard_input_is_read(text, said):
     if text:
         Path("again").write_text(text)
         assert verify(["stdin.cert.json", "--data", "again", "--quiet"]) == 0
+
+
+def test_explain_loads_no_mathematics():
+    """A word is explained at once: neither the solvers nor the claims are loaded for it."""
+    code = "import sys; from relu_cert.cli import main; main(['explain', 'kink']); print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = ran.stdout.split()
+    assert "relu_cert.words" in loaded
+    assert not {"numpy", "flint", "scipy", "relu_cert.claims", "relu_cert.problem"} & {*loaded}

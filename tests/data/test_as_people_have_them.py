@@ -96,6 +96,8 @@ def test_constant_targets(tmp_path, monkeypatch, y):
     ran = run("check", "d.csv", "--lambda", "1/2")
     assert ran.code == 0
     if y == "0,0,0":
+        asked = run("check", "d.csv", "--force")
+        assert asked.code == 64 and "the zero network is the best for every lambda" in asked.err
         assert "because lambda is so large" not in " ".join(ran.out.split())
         assert "targets" in ran.out
 
