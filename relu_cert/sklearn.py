@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -153,8 +153,8 @@ class ReLUCertRegressor(RegressorMixin, _Certified):  # type: ignore[misc]
 
 
 def _logistic(model: Any) -> bool:
-    """Whether the outputs are log odds."""
-    return bool(model.loss == "logistic")
+    """Whether the outputs are logarithms of chances."""
+    return bool(model.loss in ("logistic", "softmax"))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -163,10 +163,10 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
     of a network with an output for each.
 
     The first of two classes (in sorted order) becomes -1, the second 1. More than two: an output is 1 for the rows of
-    its class and 0 for others, with `center` less the mean. With `loss="squares"` (the default) the
-    network is trained as a regression, and what is proved is about that regression; with `loss="logistic"` it minimises
-    sum log(1 + exp(-y f)) + lambda sum |w_b|, and has `predict_proba`. Other parameters and attributes are those of
-    ReLUCertRegressor, and `classes_`.
+    its class and 0 for others, with `center` less the mean. With `loss="squares"` (the default) the network is trained
+    as a regression, and what is proved is about that regression; with `loss="logistic"` it minimises
+    sum log(1 + exp(-y f)) + lambda sum |w_b|, and has `predict_proba`; so does `loss="softmax"`, for any classes. Other
+    parameters and attributes are those of ReLUCertRegressor, and `classes_`.
 
     >>> model = ReLUCertClassifier(lam="1/10").fit([[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"])
     >>> model.predict([[0, 1], [1, 1]]).tolist()
@@ -185,7 +185,7 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
         self.classes_, numbers = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("This classifier needs samples of at least 2 classes; the data has 1 class.")
-        if len(self.classes_) > 2:
+        if len(self.classes_) > 2 or self.loss == "softmax":
             self._certify(X, np.asarray(numbers), classes=True)
         else:
             self._certify(X, np.asarray(2.0 * numbers - 1.0, dtype=np.float64))
@@ -204,8 +204,13 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
 
     @available_if(_logistic)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """1 / (1 + exp(-f(x))) for the second class, and what is left for the first; for the logistic loss only."""
-        second: Floats = expit(self.decision_function(X))
+        """1 / (1 + exp(-f(x))) for the second class, and what is left for the first, with the logistic loss; with the
+        softmax exp(f_c(x)) in parts of their sum."""
+        values = self.decision_function(X)
+        if values.ndim == 2:
+            chances: Floats = softmax(values, axis=1)
+            return chances
+        second: Floats = expit(values)
         return np.column_stack([1.0 - second, second])
 
     def __sklearn_tags__(self) -> Any:

@@ -163,3 +163,14 @@ def test_several_targets_are_several_outputs():
     assert str(model.claims_["optimal"].verdict) == "PROVED" and model.predict(LINE).shape == (5, 2)
     single = ReLUCertRegressor("1/10").fit(LINE, Y[:, 0])
     assert float(model.certified_.value.upper) >= float(single.certified_.value.lower)
+
+
+def test_the_softmax_has_chances_of_three_classes():
+    """They add up to one, and the largest is predicted."""
+    X = np.array([[2.0, 1.0], [1.0, 2.0], [3.0, 3.0], [4.0, 2.0], [1.0, 3.0]])
+    y = ["b", "a", "c", "b", "a"]
+    model = ReLUCertClassifier(lam="1/4", loss="softmax", gap=1e-6).fit(X, y)
+    verify_check(model.certificate_.encode(), model.certified_.data_csv)
+    chances = model.predict_proba(X)
+    assert chances.shape == (5, 3) and np.allclose(chances.sum(axis=1), 1)
+    assert model.classes_[chances.argmax(axis=1)].tolist() == model.predict(X).tolist()
