@@ -24,6 +24,7 @@ SETTLED = 1e-10  # an error at which the network is asked about
 NEARLY = 1e-3  # an error from which on kinks can be seen
 MOST_ROUNDS, MOST_KEPT = 60, 60
 REMNANT = 1e-6  # of the largest weight: smoothing leaves such neurons behind
+HARDLY = 1e-5  # of the largest pivot of a Cholesky factor
 NEW = 12  # neurons that come in at a time
 Oracle = Callable[["Net"], Floats]  # violators; none: there are none
 
@@ -253,11 +254,10 @@ def newton(task: Task, net: Net, mu: float, steps: int, tol: float = 1e-15) -> N
         H[md:, :md] = H[:md, md:].T
         H[np.diag_indices(len(H))] += lam
         scale = np.abs(np.diag(H)).mean()
-        values, vectors = np.linalg.eigh(H)
-        along = vectors.T @ g
+        spectrum: tuple[Floats, Floats] | None = None
         better = False
         for _ in range(15):
-            p = -vectors @ (along / (np.maximum(np.abs(values), 1e-12 * scale) + damping * scale))
+            p, spectrum = against(H, g, damping * scale, spectrum)
             W1, V1 = W + p[:md].reshape(m, d), V + p[md:].reshape(m, C)
             trial = at(W1, V1)
             if trial[4] < f:
@@ -310,38 +310,75 @@ def polished(task: Task, net: Net, width: float, steps: int = 50) -> Net | None:
         return None
     bases, moved = found
     Y, lam, C = task.Y, task.lam, task.Y.shape[1]
-    x, V = [b.T @ w for b, w in zip(bases, net.W, strict=True)], net.V.copy()
-    m = len(x)
-    ends = np.cumsum([0, *(len(o) + C for o in x)])
+    x, V = np.concatenate([b.T @ w for b, w in zip(bases, net.W, strict=True)]), net.V.copy()
+    m, A = len(bases), np.concatenate(moved, axis=1)
+    own = np.repeat(np.arange(m), [b.shape[1] for b in bases])  # the neuron of each entry of x
+    starts_, D, AA = np.flatnonzero(np.diff(own, prepend=-1)), len(own), A.T @ A
     for _ in range(steps):
-        S = np.stack([A @ o for A, o in zip(moved, x, strict=True)], axis=1)
+        S = np.add.reduceat(A * x, starts_, axis=1)
         E = S @ V - Y
-        g, H = np.zeros(ends[-1]), np.zeros((ends[-1], ends[-1]))
-        for i in range(m):
-            di, at = len(x[i]), slice(ends[i], ends[i + 1])
-            X = moved[i].T @ E
-            g[at] = np.concatenate([X @ V[i] + lam * x[i], S[:, i] @ E + lam * V[i]])
-            for j in range(m):
-                dj, block = len(x[j]), H[at, ends[j] : ends[j + 1]]
-                block[:di, :dj] += (V[i] @ V[j]) * (moved[i].T @ moved[j])
-                block[:di, dj:] += np.outer(moved[i].T @ S[:, j], V[i])
-                block[di:, :dj] += np.outer(V[j], moved[j].T @ S[:, i])
-                block[di:, dj:] += (S[:, i] @ S[:, j]) * np.eye(C)
-            own = H[at, at]
-            own[:di, di:] += X
-            own[di:, :di] += X.T
-            own += lam * np.eye(len(own))
-        p = -np.linalg.lstsq(H, g, rcond=1e-12)[0]
+        X, AS = A.T @ E, A.T @ S
+        g = np.concatenate([(X * V[own]).sum(axis=1) + lam * x, (S.T @ E + lam * V).ravel()])
+        H = np.empty((len(g), len(g)))
+        H[:D, :D] = AA * (V @ V.T)[np.ix_(own, own)]
+        cross = AS[:, :, None] * V[own][:, None, :]
+        cross[np.arange(D), own] += X
+        H[:D, D:] = cross.reshape(D, m * C)
+        H[D:, :D] = H[:D, D:].T
+        H[D:, D:] = np.kron(S.T @ S, np.eye(C))
+        H[np.diag_indices(len(H))] += lam
+        p = newton_step(H, g)
         if not np.isfinite(p).all():
             return None
-        size = np.sqrt(sum(float(o @ o) for o in x) + (V * V).sum())
+        size = float(np.sqrt(x @ x + (V * V).sum()))
         step = min(1.0, 0.3 * size / max(float(np.linalg.norm(p)), 1e-300))
-        for i in range(m):
-            x[i] = x[i] + step * p[ends[i] : ends[i] + len(x[i])]
-            V[i] = V[i] + step * p[ends[i] + len(x[i]) : ends[i + 1]]
+        x, V = x + step * p[:D], V + step * p[D:].reshape(m, C)
         if np.linalg.norm(g) < 1e-15 * lam or np.linalg.norm(p) < 1e-16 * size:
             break
-    return Net(np.stack([b @ o for b, o in zip(bases, x, strict=True)]), V)
+    parts = np.split(x, starts_[1:])
+    return Net(np.stack([b @ o for b, o in zip(bases, parts, strict=True)]), V)
+
+
+def against(
+    H: Floats, g: Floats, damping: float, known: tuple[Floats, Floats] | None
+) -> tuple[Floats, tuple[Floats, Floats] | None]:
+    """-(|H| + damping)^-1 g, |H| by the spectrum of H, which is kept, unless H is definite."""
+    if known is None:
+        direct = definite_step(H + damping * np.eye(len(H)), g)
+        if direct is not None:
+            return direct, None
+        values, vectors = np.linalg.eigh(H)
+        known = np.abs(values), vectors
+    values, vectors = known
+    least = 1e-12 * float(np.abs(np.diag(H)).mean())
+    found: Floats = -vectors @ ((vectors.T @ g) / (np.maximum(values, least) + damping))
+    return found, known
+
+
+def newton_step(H: Floats, g: Floats) -> Floats:
+    """-H^-1 g; the shortest least squares where H is not definite, or hardly; no numbers where H has none."""
+    if not np.isfinite(H).all():
+        return np.full_like(g, np.nan)
+    direct = definite_step(H, g)
+    if direct is not None:
+        return direct
+    values, vectors = np.linalg.eigh(H)
+    large = np.abs(values) > 1e-12 * np.abs(values).max()
+    found: Floats = -vectors[:, large] @ ((vectors[:, large].T @ g) / values[large])
+    return found
+
+
+def definite_step(H: Floats, g: Floats) -> Floats | None:
+    """-H^-1 g, unless H is not definite, or hardly."""
+    try:
+        factor = cho_factor(H, check_finite=False)
+    except LinAlgError:
+        return None
+    pivots = np.abs(np.diag(factor[0]))
+    if pivots.min() < HARDLY * pivots.max():
+        return None
+    found: Floats = -cho_solve(factor, g)
+    return found
 
 
 def error(task: Task, net: Net, others: Floats | None = None) -> float:
