@@ -277,6 +277,11 @@ WORDS: tuple[Word, ...] = (
         "decayed",
         "An output bias b with a penalty of its own, lambda/2 b^2: what PyTorch's weight_decay does to it.",
     ),
+    Word(
+        "slope",
+        "s of the activation max(t, s t): 0 is the ReLU, 1/100 a leaky one, -1 the absolute value. It is data of the "
+        "same problem: each row z is there as z and, with the weight -s, as -z.",
+    ),
     Word("A", "The neurons (groups) that are in use, that is, have a weight other than zero, in a given solution."),
     Word(
         "E",
