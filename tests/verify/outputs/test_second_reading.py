@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction as F
-from itertools import combinations
+from itertools import combinations, product
 from math import ceil, gcd, isqrt, lcm
 from typing import Any
 
@@ -29,7 +29,7 @@ from verify.facts import DUAL, FORMS, VALUE, Facts
 from verify.outputs import softmax
 from verify.outputs.check import Form, Proof, Tie, copositive, forms, less, mask, read_tie, size, values_of
 from verify.outputs.classes import Around, OneDirection, check_kinks, linear, omega, one_at_most, read_class
-from verify.outputs.forms import Crossing, definite, form
+from verify.outputs.forms import Crossing, definite, form, semidefinite
 from verify.outputs.tree import Streams, walk
 from verify.problem.input import Input
 from verify.problem.outputs import centered, read_columns, read_targets
@@ -233,7 +233,7 @@ def test_every_leaf_of_a_drawn_tree_has_the_form_of_the_page(seed: int, n: int, 
             low = max([0, *(-(power + bits(g) + bits(h)) for g in cone for h in cone)])
             exact = [[2**low * (Q[i][j] - full.get((i, j), 0)) for j in range(d)] for i in range(d)]
             assert less(Q, N, cone) == exact
-            assert copositive(Q, one) == positive(exact)
+            assert copositive(Q, one) == nowhere_negative(exact)
         else:
             assert copositive(Q, one) == all(x >= 0 for row in Q for x in row)
 
@@ -250,6 +250,18 @@ def positive(Q: Sequence[Sequence[Any]]) -> bool:
     return True
 
 
+def nowhere_negative(Q: Sequence[Sequence[Any]]) -> bool:
+    """The same for a form that may be 0: a pivot 0 has a row of zeros."""
+    A = [[F(x) for x in row] for row in Q]
+    for k, row in enumerate(A):
+        if row[k] < 0 or (not row[k] and any(row[k:])):
+            return False
+        for other in A[k + 1 :] if row[k] else ():
+            ratio = other[k] / row[k]
+            other[:] = [x - ratio * y for x, y in zip(other, row, strict=True)]
+    return True
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_definite_forms(seed: int) -> None:
     """Elimination without fractions and with them say the same, also of forms that are only just definite."""
@@ -257,9 +269,13 @@ def test_definite_forms(seed: int) -> None:
     d = r.randint(1, 5)
     A = [[r.randint(-3, 3) for _ in range(d)] for _ in range(d + r.randint(-1, 1))]
     Q = [[sum(row[i] * row[j] for row in A) for j in range(d)] for i in range(d)]
-    assert definite(Q) == positive(Q)
-    Q[-1][-1] += r.choice([-1, 0, 1])
-    assert definite(Q) == positive(Q)
+    assert definite(Q) == positive(Q) and semidefinite(Q) and nowhere_negative(Q)
+    for i, j, x in ((-1, -1, r.choice([-1, 0, 1])), (0, 0, r.choice([-1, 0, 1])), (0, -1, r.choice([-1, 0, 1]))):
+        Q[i][j] += x
+        Q[j][i] += x * (i % d != j % d)
+        assert definite(Q) == positive(Q) and semidefinite(Q) == nowhere_negative(Q)
+    least = min(dot(x, [dot(row, x) for row in Q]) for x in product((-2, -1, 0, 1, 2), repeat=d))
+    assert least >= 0 or not semidefinite(Q)
 
 
 def test_masks_and_sizes() -> None:
@@ -573,7 +589,7 @@ def held(leaf: Form, less_: Sequence[Sequence[int]]) -> bool:
     full: dict[tuple[int, int], F] = {}
     for x, (i, j) in zip(entries, combinations(range(len(Q)), 2), strict=True):
         full[i, j] = full[j, i] = x * F(2) ** (power + bits(leaf.cone[i]) + bits(leaf.cone[j]))
-    return positive([[q - full.get((i, j), F(0)) for j, q in enumerate(row)] for i, row in enumerate(Q)])
+    return nowhere_negative([[q - full.get((i, j), F(0)) for j, q in enumerate(row)] for i, row in enumerate(Q)])
 
 
 @pytest.mark.parametrize("name", UNIQUE)
