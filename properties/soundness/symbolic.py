@@ -59,7 +59,8 @@ class Call:
         """The certificate, which the checker has accepted, and the raw file."""
         options: dict[str, Any] = dict(self.options)
         if self.kind == "outputs":
-            several = certify(self.Z[0], self.y, self.lam, **options)
+            labels = ["abc"[row.index(Fraction(1))] for row in self.y] if "loss" in options else self.y
+            several = certify(self.Z[0], labels, self.lam, **options)
             return several.certificate, several.raw
         y = [t for (t,) in self.y]
         if self.kind == "bags":
@@ -108,6 +109,10 @@ def calls(draw: DrawFn, kinds: tuple[str, ...] = ("free", "bags", "outputs")) ->
     C = draw(st.integers(2, 3))
     if draw(st.booleans()):
         return planted_outputs(draw, C)
+    if draw(st.integers(0, 3)) == 0:
+        labels = tuple(tuple(Fraction(c == k % C) for c in range(C)) for k in draw(st.permutations(range(max(n, C)))))
+        rows = (Z * C)[: len(labels)]
+        return Call(kind, (rows,), labels, lam, (("loss", "softmax"),))
     return Call(kind, (Z,), tuple(draw(vector(C)) for _ in range(n)), lam)
 
 

@@ -177,7 +177,7 @@ class Certificate:
     @property
     def softmax(self) -> bool:
         """Cross-entropy of classes in the place of squares."""
-        return bool(self.problem["objective"].startswith("sum log") and "Y" in self.problem)
+        return "Y" in self.problem and self.problem["objective"].startswith("sum (log")
 
     @cached_property
     def several(self) -> Several:
@@ -255,6 +255,12 @@ class Certificate:
     def theta(self) -> DomainMatrix | None:
         """The dual point of `dual`, `cover` or `leaders`."""
         facts = self.facts
+        if "axes" in facts.get("leaders", {}):
+            total = self.several.y - self.several.y
+            for one in facts["leaders"]["axes"]:
+                unit, axis = rational(one["proof"]["unit"]), vector(one["axis"])
+                total = total + column([unit * a * b for a in vector(one["proof"]["theta"]) for b in axis])
+            return total
         if "leaders" in facts:
             unit = rational(facts["leaders"]["unit"])
             return column([unit * a for a in vector(facts["leaders"]["theta"])])

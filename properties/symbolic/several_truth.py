@@ -91,9 +91,13 @@ def fit_ball(evidence: SeveralEvidence) -> Truth:
     if evidence.optimum is not None:
         best, p = evidence.optimum[0], evidence.problem
         return Truth(bool(norm2(p.y - best.r - center) <= radius2), "|yhat - center|^2 against the radius, exactly")
-    if evidence.upper is None or evidence.lower is None or center != point[1] or evidence.problem.softmax:
+    if evidence.upper is None or evidence.lower is None or center != point[1]:
         return Truth(None, "the bounds of p* do not show it")
-    far = 2 * (evidence.upper - evidence.lower) <= radius2
+    gap = evidence.upper - evidence.lower
+    if evidence.problem.softmax:  # of probabilities: KL(p, q) >= 1/2 |p - q|_1^2 >= |p - q|^2
+        attained = evidence.problem.B is None
+        return Truth(True if attained and gap - ROUNDED <= radius2 else None, "the entropy is strongly concave")
+    far = 2 * gap <= radius2
     return Truth(True, "strong convexity") if far else Truth(None, "the bounds of p* show a larger ball")
 
 

@@ -279,3 +279,16 @@ def test_several_outputs_are_judged() -> None:
         compare(Certificate(tree), found.raw)
     told = {one.claim: one.status for one in judge(Certificate(tree))}
     assert told["optimal"] is not Status.CONFIRMED
+
+
+def test_softmax_is_judged() -> None:
+    """Cross-entropy of three classes: optimality and the ball of the probabilities are confirmed; a network that lacks
+    a neuron is not within the gap."""
+    found = certify([[1, 0], [0, 1], [1, 1], [-1, 1]], ["a", "b", "c", "a"], "1/4", loss="softmax")
+    certificate = read_certificate(found.certificate.encode())
+    compare(certificate, found.raw)
+    told = {one.claim: one.status for one in judge(certificate)}
+    assert told["optimal"] is Status.CONFIRMED and told["fit"] is Status.CONFIRMED
+    tree = json.loads(found.certificate)
+    tree["facts"]["primal"]["neurons"].pop()
+    assert {one.claim: one.status for one in judge(Certificate(tree))}["optimal"] is not Status.CONFIRMED
