@@ -19,6 +19,8 @@ from relu_cert.outputs.exact import Form, Pull, Vertices, crossing_lines, defini
 from relu_cert.outputs.unique import Around
 
 MOST_NODES = 400_000
+MOST_LEFT = 20  # leaves that are neither out nor near a class, after which uniqueness is given up
+OFTEN = 64  # leaves between looks at the clock
 MOST_REPAIRS = 60  # how often a leaf is split that floats took for one
 WIDTHS = (1, 2, 3, 4, 6, 8, 12)  # bytes an entry of N
 
@@ -110,6 +112,8 @@ class Builder:
                 self.writer.split(code, int(found.multipliers[splits]))
                 splits += 1
                 continue
+            if leaf % OFTEN == OFTEN - 1 and self.over():
+                raise Unproved("the time was up")
             at = slice(int(found.starts[leaf]), int(found.starts[leaf + 1]))
             cone = [tuple(g) for g in found.cones[leaf].tolist()]
             shares = dict(zip(found.lines[at].tolist(), found.shares[at].tolist(), strict=True))
@@ -142,7 +146,7 @@ class Builder:
 
     def best(self, Q: Form, cone: Sequence[Row], whole: int, tie: int) -> bytes | None:
         """N as it is written: if possible, one with which the leaf is out, or near a class."""
-        if self.around is None:
+        if self.around is None or self.around.left > MOST_LEFT:
             return self.split_off(Q, cone, whole)
         nonnegative = all(x >= 0 for row in Q for x in row)
         for weaker, near, margin in self.around.weaker(Q, cone, whole, tie):

@@ -38,6 +38,7 @@ MARGINS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 WIDE = (1e-3, 1e-2, 1e-1)  # where training does not come to an end
 COARSE_BITS, SMALLER_BITS = 60, 60
 NORM_BITS = 400
+FAR = 10**6  # zeta R is below lambda by this factor where uniqueness is looked at
 ORACLE_NODES = 200_000
 Neuron = tuple[Vector, Vector]
 
@@ -349,6 +350,8 @@ class Prover:
                 return self.found(primal, R, tau, COARSE_BITS, ties)
             except Unproved as why:
                 last = why
+                if self.over():
+                    break
         raise last
 
 
@@ -356,7 +359,7 @@ def near_enough(ball: Around, given: Setting, neurons: Sequence[Neuron], ties: S
     """Make the classes of the ball; or why uniqueness is left open."""
     if given.problem.free not in ((), ("output-bias",)) or given.problem.roots or (given.softmax and given.free):
         return "with such free columns other networks may have the same outputs"
-    if ball.rho >= ball.lam / 1000:
+    if ball.rho * FAR >= ball.lam:
         return "the bounds are too far apart to tell neurons from each other"
     with_classes(ball, neurons, ties)
     return ""
