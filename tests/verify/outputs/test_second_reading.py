@@ -965,3 +965,46 @@ def test_the_bounds_of_the_softmax() -> None:
     for pair in ((low + tiny, high), (low, high - tiny)):
         with pytest.raises(Rejected):
             softmax.check_bounds(problem, theta, zero, F(3), *(Node(str(x)) for x in pair))
+
+
+def pair() -> dict[str, Any]:
+    """Two networks of the continuum that S = [[2, 1], [1, 2]] has, with p* = 5."""
+    other = [{"w": "1 1/2", "v": "2 1", "norm": "5/2"}, {"w": "0 1", "v": "0 3/2", "norm": "3/2"}]
+    found = square()
+    found["facts"]["pair"] = {"first": found["facts"]["primal"]["neurons"], "second": other}
+    found["claims"] += [{"claim": "p-unique", "verdict": "REFUTED"}]
+    return found
+
+
+SPLIT = [("3/5 3/5", "3/5 3/5", "18/25"), ("4/5 4/5", "4/5 4/5", "32/25"), ("0 2", "0 1/2", "1"), ("1 0", "1 0", "1")]
+PAIRS: dict[str, tuple[str, Any]] = {
+    "the same twice": ("facts.pair.second", square()["facts"]["primal"]["neurons"]),
+    "the same in another order": ("facts.pair.second", square()["facts"]["primal"]["neurons"][::-1]),
+    "split and scaled": ("facts.pair.second", [{"w": w, "v": v, "norm": n} for w, v, n in SPLIT]),
+    "a norm that is larger": ("facts.pair.second.0.norm", "3"),
+    "a norm that is smaller": ("facts.pair.second.0.norm", "2"),
+    "a norm below 0": ("facts.pair.second.0.norm", "-5/2"),
+    "not optimal": ("facts.pair.second", []),
+    "a neuron too many": ("facts.pair.second.1.v", "0 2"),
+    "proved": ("claims.2.verdict", "PROVED"),
+}
+
+
+def test_two_networks_that_differ() -> None:
+    """p-unique is refuted, on the ground of `value`."""
+    said = check(json.dumps(pair()).encode())[2]
+    assert said.verdict == "REFUTED" and "with 3 and 2 neurons" in said.proved
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_pair_that_does_not_differ_or_is_not_optimal(name: str) -> None:
+    """Splitting, permuting and scaling are no difference; both are optimal, exactly."""
+    with pytest.raises(Rejected):
+        check(json.dumps(changed(pair(), *PAIRS[name])).encode())
+
+
+def test_a_pair_of_one_output_or_beside_free_terms_is_unknown() -> None:
+    """It is said of squares with nothing free."""
+    for place, value_ in (("problem.free", ["output-bias"]), ("problem.decayed", {"rho": "1", "roots": ["1"]})):
+        with pytest.raises(Rejected, match="such a problem can have"):
+            check(json.dumps(changed(pair(), place, value_)).encode())
