@@ -90,6 +90,19 @@ class BagCase:
         dense = relu_problem(Z, patterns(Z).all, (Fraction(0),) * len(Z), Fraction(1)).blocks
         return tuple(Block(matmul(self.P, block.X), block.K) for block in dense)
 
+    @property
+    def convex(self) -> CGL:
+        """The blocks of the convex program."""
+        return CGL(self.blocks, self.y, self.lam**2)
+
+
+@st.composite
+def any_bags(draw: DrawFn) -> BagCase:
+    """Small sets of rows at any lambda, averaged or added."""
+    sets = draw(sets_of_rows())
+    y, lam = draw(vector(len(sets))), draw(st.sampled_from([Fraction(1), Fraction(1, 3), Fraction(1, 10), Fraction(5)]))
+    return BagCase(sets, y, lam, draw(st.sampled_from(["mean", "sum"])))
+
 
 @dataclass(frozen=True)
 class PlantedBags:

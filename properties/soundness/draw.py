@@ -13,6 +13,7 @@ from properties.exact.linalg import Matrix, add, combine, matvec, norm2, null_sp
 from properties.exact.patterns import gated_problem, patterns
 from properties.exact.problem import CGL, dual_vectors
 from properties.exact.roots import rational_sqrt
+from properties.soundness.bags import BagCase, any_bags
 from properties.soundness.case import DirectCase, NetworkCase
 from properties.strategies import (
     PlantedCGL,
@@ -169,6 +170,7 @@ def direct_variant(draw: DrawFn) -> DirectCase:
     return DirectCase(CGL(p.blocks, labels, p.lam2), logistic=True)
 
 
-def any_model() -> SearchStrategy[NetworkCase | DirectCase]:
-    """Every model: networks, gated ones, group lassos with cones, over some patterns, elastic, logistic, free terms."""
-    return st.one_of(any_variant(), any_network(max_n=5), any_direct(), direct_variant(), any_free())
+def any_model() -> SearchStrategy[NetworkCase | DirectCase | BagCase]:
+    """Every model: networks, gated ones, group lassos with cones, over some patterns, elastic, logistic, free terms,
+    bags."""
+    return st.one_of(any_variant(), any_network(max_n=5), any_direct(), direct_variant(), any_free(), any_bags())

@@ -15,7 +15,9 @@ import pytest
 
 from properties.model import Answer
 from properties.soundness import symbolic
-from properties.soundness.case import NetworkCase
+from properties.soundness.bags import BagCase
+from properties.soundness.case import NetworkCase, ask
+from properties.soundness.opinion import disagreement
 from properties.soundness.symbolic import Question, check_symbolic
 from properties.symbolic.command import main
 from properties.symbolic.data import compare
@@ -292,3 +294,13 @@ def test_softmax_is_judged() -> None:
     tree = json.loads(found.certificate)
     tree["facts"]["primal"]["neurons"].pop()
     assert {one.claim: one.status for one in judge(Certificate(tree))}["optimal"] is not Status.CONFIRMED
+
+
+def test_the_second_opinion_covers_bags() -> None:
+    """cvxpy's enclosure of p* over sets of rows meets the certifier's, and that for other targets does not."""
+    sets = tuple(tuple(tuple(map(Fraction, z)) for z in rows) for rows in ([[1, 0], [0, 1]], [[1, 1]]))
+    case = BagCase(sets, (Fraction(2), Fraction(-1)), Fraction(1, 3))
+    answer = ask(case)  # type: ignore[arg-type]
+    assert disagreement(answer) == ""
+    other = replace(answer, case=replace(case, y=(Fraction(3), Fraction(-1))))  # type: ignore[arg-type]
+    assert "second opinion" in disagreement(other)
