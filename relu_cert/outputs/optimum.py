@@ -247,6 +247,8 @@ class Prover:
         Theta = self.chosen(R, tau, bits) if source is None else dual_point(R, source)
         pull = pull_of(given.lines, Theta, self.lam**2)
         upper, lower = self.bounds(primal, Theta)
+        if upper < lower:  # then no proof of Theta can exist
+            raise Unproved("the dual value is above the objective: the dual constraint is violated")
         squared = given.problem.loss.radius_squared(upper - lower)
         ball = around(pull, self.lam, Theta, squared, given.basis, given.free, given.Z)
         known = near_enough(ball, given, primal.neurons, ties)

@@ -343,3 +343,10 @@ def test_a_class_without_a_margin_leaves_uniqueness_open() -> None:
     """Where no margin around a neuron is found p-unique is open, and the optimum is proved all the same."""
     found = certify([[1, -3], [0, -1]], [[1, 1], [0, -1]], "1/100")
     assert found.claims["optimal"].verdict == "PROVED"
+
+
+def test_a_dual_point_that_is_not_feasible_is_no_crash() -> None:
+    """Sharpened digits may give a dual value above the objective: that point is left, and another one proves p*."""
+    Z, Y = [[3, 1], [-3, 1], [-2, -2], [2, 3]], [[-3, 2, -1], [0, 0, 0], [1, 1, -3], [-3, -3, -3]]
+    found = certify(Z, Y, "1/10")
+    assert found.claims["optimal"].verdict == "PROVED" and found.value.lower <= found.value.upper
