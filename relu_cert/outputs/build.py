@@ -14,11 +14,12 @@ from relu_cert.evidence.outputs import FINE, OFFSET, PLAIN, SHARES, TIE, WHOLE, 
 from relu_cert.exact import scaled_rows
 from relu_cert.outputs.ascent import Floats
 from relu_cert.outputs.bound import least
-from relu_cert.outputs.engine import DONE, VIOLATED, Grown, Integers, grown
+from relu_cert.outputs.engine import DONE, FULL, VIOLATED, Grown, Integers, grown
 from relu_cert.outputs.exact import Form, Pull, Vertices, crossing_lines, definite, leaf_form, semidefinite
 from relu_cert.outputs.unique import Around
 
 MOST_NODES = 400_000
+AT_A_TIME, MOST_TRIED = 20_000, 3  # nodes between looks at the clock; all of them, those thrown away included
 MOST_LEFT = 20  # leaves that are neither out nor near a class, after which uniqueness is given up
 OFTEN = 64  # leaves between looks at the clock
 MOST_REPAIRS = 60  # how often a leaf is split that floats took for one
@@ -81,6 +82,7 @@ class Builder:
     most_nodes: int = MOST_NODES
     around: Around | None = None
     eps: float = 0.0
+    tried: int = 0
     writer: Writer = field(default_factory=Writer)
     vertices: Vertices = field(init=False)
 
@@ -93,19 +95,33 @@ class Builder:
             for c, s in zip(tie.lines, tie.shares, strict=True):
                 self.tied[a, c] = float(s)
 
-    def proposed(self, roots: Integers) -> Grown:
-        """The tree below these cones in floats; it must have ended."""
+    def proposed(self, roots: Integers) -> Grown | None:
+        """The tree below these cones in floats; it must have ended. None: there are too many nodes for one look."""
+        if self.over():
+            raise Unproved("the time was up")
         Z, th, L0 = self.pull.floats
-        found = grown(Z, th, L0, roots, self.eps, self.directions, self.tied, self.most_nodes - self.writer.nodes)
+        left = min(self.most_nodes - self.writer.nodes, AT_A_TIME)
+        found = grown(Z, th, L0, roots, self.eps, self.directions, self.tied, left)
+        self.tried += found.nodes
         if found.status == VIOLATED:
             raise Unproved("the dual constraint is violated", found.violators)
+        if found.status == FULL and left == AT_A_TIME and self.tried < MOST_TRIED * self.most_nodes:
+            return None
         if found.status != DONE:
             raise Unproved("the tree did not end")
         return found
 
     def run(self, roots: Integers, repairs: int = 0) -> None:
-        """Write the tree below these cones."""
-        found = self.proposed(roots)
+        """Write the tree below these cones, one after the other."""
+        for k in range(len(roots)):
+            self.below(roots[k : k + 1], repairs)
+
+    def below(self, root: Integers, repairs: int) -> None:
+        """Write the tree below a cone; where that is long, below its halves."""
+        found = self.proposed(root)
+        if found is None:
+            self.run(self.halves([tuple(g) for g in root[0].tolist()]), repairs)
+            return
         splits = leaf = 0
         for code in found.codes.tolist():
             if code < PLAIN:
