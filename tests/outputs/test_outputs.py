@@ -346,7 +346,7 @@ def test_a_class_without_a_margin_leaves_uniqueness_open() -> None:
 
 
 def test_a_dual_point_that_is_not_feasible_is_no_crash() -> None:
-    """Sharpened digits may give a dual value above the objective: that point is left, and bounds of another are told."""
+    """Sharpened digits may give a dual value above the objective: that point is left, another gives the bounds."""
     Z, Y = [[3, 1], [-3, 1], [-2, -2], [2, 3]], [[-3, 2, -1], [0, 0, 0], [1, 1, -3], [-3, -3, -3]]
     found = certify(Z, Y, "1/10")
     assert 0 < found.value.lower <= found.value.upper
