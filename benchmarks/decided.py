@@ -37,7 +37,7 @@ from relu_cert.pipeline import IntervalChoice, LambdaChoice, find_facts
 from relu_cert.problem import gated, relu
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
-from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.prove.prove import lambda_max
 from relu_cert.report.progress import Progress
 from relu_cert.solve import prepare
 from verify import VerifyError

@@ -39,7 +39,7 @@ from relu_cert.path.follow import follow_path
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.pipeline import DEFAULT_MAX_PATTERNS, network_problem, prepared
 from relu_cert.problem import relu
-from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.prove.prove import lambda_max
 from relu_cert.report.path import PathReport
 from relu_cert.report.progress import Progress
 from relu_cert.request import in_python, path_ends

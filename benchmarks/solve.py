@@ -40,8 +40,7 @@ from relu_cert.problem.problem import Problem
 from relu_cert.report.progress import Progress
 from relu_cert.solve import FloatProblem, lambda_max, prepare, solve
 from relu_cert.solve.oracle import oracle_of
-from relu_cert.solve.prepare import NetworkArrays
-from relu_cert.solve.solution import Neuron
+from relu_cert.solve.prepare import NetworkArrays, Neuron
 
 Floats = NDArray[np.float64]
 SIZE = 5  # of the groups of the lasso

@@ -30,12 +30,12 @@ from relu_cert.network.stationarity import stationarity
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.patterns import PatternSet, enumerate_patterns
 from relu_cert.problem import relu, written_out
-from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.prove.multipliers import project
 from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.prove.polytope.shortest import shortest
 from relu_cert.prove.polytope.system import exact_system
 from relu_cert.prove.polytope.walk import exact_start, walk
+from relu_cert.prove.prove import lambda_max
 
 Planted = PlantedCGL | PlantedReLU
 MOST_BASES = 5000

@@ -25,7 +25,7 @@ from relu_cert.path.jumps import jump_at
 from relu_cert.path.pieces import Jump
 from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.exact_optimum import exact_facts
-from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.prove.prove import lambda_max
 from relu_cert.solve import prepare
 
 LENGTHS = {2: (5, 10, 13), 3: (3, 7, 9)}

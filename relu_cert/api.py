@@ -38,12 +38,12 @@ from relu_cert.files import Place, decide_places, written_here
 from relu_cert.free.terms import read_free
 from relu_cert.lasso import fitted_intercept, given_coefficients, lasso
 from relu_cert.models import fitted_alpha, labels_of, require_same, require_same_lasso, through_pipeline, trained_with
-from relu_cert.network.approximate import Strategy
 from relu_cert.network.biases import OutputBias
 from relu_cert.network.explore import Extreme
 from relu_cert.network.given import given_network
 from relu_cert.network.penalty import PYTORCH, convert, implied, without_decay
 from relu_cert.network.penalty import penalty as named_penalty
+from relu_cert.network.prune import Strategy
 from relu_cert.patterns import enumerate_patterns, predict
 from relu_cert.pipeline import DEFAULT_GAP, DEFAULT_MAX_PATTERNS, network_problem
 from relu_cert.problem.loss import SQUARES, LossName

@@ -20,8 +20,7 @@ import scipy.sparse as sp
 from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import NDArray
 
-from relu_cert.exact import Matrix, Vector, norm_squared, rational, scaled_rows
-from relu_cert.rationals import to_fmpq
+from relu_cert.exact import Matrix, Vector, norm_squared, rational, scaled_rows, to_fmpq
 
 Floats = NDArray[np.float64]
 Whole = NDArray[Any]  # integers, of any length

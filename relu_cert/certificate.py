@@ -19,7 +19,7 @@ from relu_cert.evidence.outputs import Alone, ByAxes, Outputs, Pair
 from relu_cert.exact import norm_squared
 from relu_cert.files import replacing
 from relu_cert.problem import loss as losses
-from relu_cert.problem.doubles import FloatBlocks, texts
+from relu_cert.problem.direct import FloatBlocks, texts
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import AlgebraicSet, ExactSet, Facts, LambdaMax
 from relu_cert.serialize import matrix, number, vector, written

@@ -8,6 +8,10 @@ them, and the wall counts.
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
 from time import monotonic, thread_time
@@ -51,3 +55,58 @@ def until(seconds: float | None, *, shared: bool = False) -> Until:
     if shared:
         return Until(passed=monotonic() + seconds)
     return Until(thread_time() + seconds, monotonic() + SLOWEST * seconds, 1 / SLOWEST)
+
+
+INTERRUPTED = "the proof was interrupted"
+_asked = threading.Event()
+
+
+class Ended(KeyboardInterrupt):
+    """The second Ctrl-C."""
+
+
+def interrupted() -> bool:
+    """Whether the present proof shall come to an end; long loops ask this as they look at the clock."""
+    return _asked.is_set()
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Within this context Ctrl-C is heard by `interrupted`. Signals reach the main thread only: elsewhere, and where
+    somebody else handles them, nothing is changed."""
+    mine = threading.current_thread() is threading.main_thread()
+    if not mine or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+
+    def ask(number: int, frame: object) -> None:
+        if _asked.is_set():
+            raise Ended
+        _asked.set()
+
+    signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        _asked.clear()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+COMPILING = "compiling, once on this machine"
+_listeners: list[Callable[[str], None]] = []
+
+
+@contextmanager
+def heard(listener: Callable[[str], None]) -> Iterator[None]:
+    """Within this context the listener is told."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+def tell() -> None:
+    """Something is compiled now."""
+    for listener in _listeners:
+        listener(f"{COMPILING} ...\n")

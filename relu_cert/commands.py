@@ -18,29 +18,23 @@ from relu_cert.driver.refined import propose
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.files import beside
-from relu_cert.free.decay import roots, with_zero_rows
-from relu_cert.free.terms import Free
+from relu_cert.free.terms import Free, roots, with_zero_rows
 from relu_cert.lasso import Lasso
-from relu_cert.network.approximate import Strategy, pruning_path
 from relu_cert.network.biases import OutputBias, fold
 from relu_cert.network.claims import network_verdicts
-from relu_cert.network.compare import own_problem
+from relu_cert.network.directions import merge_on_data, own_problem
 from relu_cert.network.examine import compare, examine
 from relu_cert.network.explore import Extreme, optimal_networks
-from relu_cert.network.merge import merge_on_data
 from relu_cert.network.objective import ConvexNeuron, convex_form
 from relu_cert.network.penalty import Conversion
-from relu_cert.network.prune import prune_best
+from relu_cert.network.prune import Strategy, prune_best, pruning_path
 from relu_cert.network.trained import TrainedNetwork
-from relu_cert.path.breakpoints import Breakpoint, breakpoints
-from relu_cert.path.curve import curve
-from relu_cert.path.draft import Drafted, draft
-from relu_cert.path.follow import follow_path, is_known
+from relu_cert.path.curve import Breakpoint, breakpoints, curve
+from relu_cert.path.follow import Drafted, draft, follow_path, is_known
 from relu_cert.path.jumps import find_jump
 from relu_cert.path.one_neuron import one_neuron_path
 from relu_cert.path.unlisted import Training
-from relu_cert.patterns.predict import predict
-from relu_cert.patterns.sample import draw_gates
+from relu_cert.patterns.predict import draw_gates, predict
 from relu_cert.pipeline import (
     DEFAULT_GAP,
     DEFAULT_MAX_PATTERNS,
@@ -61,7 +55,7 @@ from relu_cert.problem import over_patterns, written_out
 from relu_cert.problem.loss import LOGISTIC, SOFTMAX, SQUARES, Loss
 from relu_cert.problem.problem import Model, Problem
 from relu_cert.prove.facts import Along
-from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.prove.prove import lambda_max
 from relu_cert.report.check import CheckReport
 from relu_cert.report.explore import Exploration, rows_of
 from relu_cert.report.filters import results_of, windows_of

@@ -23,3 +23,20 @@ class TooManyPatterns(ReluCertError):
         super().__init__(f"up to {known} activation patterns predicted, over the limit of {limit:,}. {advice}")
         self.predicted = predicted
         self.limit = limit
+
+
+CUT = 40
+
+
+def shown(text: str) -> str:
+    """The text in quotes, with every unprintable character escaped, cut at 40 characters."""
+    return repr(text) if len(text) <= CUT else f"{text[:CUT]!r}..."
+
+
+def file_name(name: str) -> str:
+    """A file's name as it is, or escaped where it would not print on one line."""
+    return name if name and name.isprintable() else repr(name)
+
+
+class Unsettled(Exception):
+    """A tie or a face that the ball is too wide for; the text says which."""

@@ -29,15 +29,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.data.arrays import exact_matrix, exact_number, exact_vector
-from relu_cert.data.dataset import Source
-from relu_cert.data.numbers import NumberError, parse_number
+from relu_cert.data.dataset import NumberError, Source, parse_number
 from relu_cert.data.raw import decode, digest, read_bytes
-from relu_cert.errors import DataError
+from relu_cert.errors import DataError, file_name
 from relu_cert.exact import Matrix, Vector, dot
-from relu_cert.messages import file_name
 from relu_cert.problem import problem_from_json
-from relu_cert.problem.direct import problem_text
-from relu_cert.problem.doubles import FloatBlocks
+from relu_cert.problem.direct import FloatBlocks, problem_text
 from relu_cert.problem.problem import Problem
 
 Columns = tuple[tuple[int, ...], ...]

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from relu_cert.bags import EACH
 from relu_cert.claims import NAMES, PATH_CLAIMS, POSITION, SENSITIVITY, Result, asked_for, decide, require_applicable
+from relu_cert.clock import interruptible
 from relu_cert.cover.limits import Limits, Moment
 from relu_cert.data.dataset import Dataset
 from relu_cert.driver.listed import TOO_LARGE, listed_facts, listed_lambda_max, require_data_in_range, require_in_range
 from relu_cert.driver.refined import Question, refine_and_prove
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
-from relu_cert.interrupt import interruptible
-from relu_cert.path.derivatives import enclosed_derivatives
-from relu_cert.path.sensitivity import differentiable, sensitivity
+from relu_cert.path.sensitivity import differentiable, enclosed_derivatives, sensitivity
 from relu_cert.path.tied_faces import faces
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.patterns.predict import predict

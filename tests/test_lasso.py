@@ -15,7 +15,7 @@ from relu_cert import certify_group_lasso, certify_solution
 from relu_cert.errors import DataError
 from relu_cert.exact import rational
 from relu_cert.lasso import group_columns, group_weights, lasso, read_coefficients, read_lasso
-from relu_cert.problem.doubles import texts
+from relu_cert.problem.direct import texts
 from relu_cert.words import of_groups
 from tests.cli.run import run
 from tests.report.pages import Page

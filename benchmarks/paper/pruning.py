@@ -44,10 +44,9 @@ from benchmarks.paper.data import (
 from benchmarks.paper.sampled import Sampled, optimum, sampled_program
 from benchmarks.paper.store import Record, Store
 from relu_cert.exact import Matrix
-from relu_cert.network.approximate import PruningStep, Strategy, pruning_path
-from relu_cert.network.merge import merge_collinear
+from relu_cert.network.directions import merge_collinear
 from relu_cert.network.objective import ConvexNeuron
-from relu_cert.network.prune import output_rank, prune_best
+from relu_cert.network.prune import PruningStep, Strategy, output_rank, prune_best, pruning_path
 
 FAMILIES = {"uci": UCI_PRUNING, "mnist": MNIST_PRUNING, "cifar10": CIFAR_PRUNING}
 SETTINGS = {"uci": (25, 0.01), "mnist": (50, 0.01), "cifar10": (50, 0.05)}  # patterns, lambda

@@ -25,11 +25,10 @@ from properties.soundness.case import SILENT, Answer, NetworkCase
 from properties.strategies import positive_rationals, rational_matrix, unit_vector, vector
 from properties.strategies.networks import any_network, balanced_network, planted_network, split
 from relu_cert.network.claims import network_verdicts
-from relu_cert.network.compare import own_problem
-from relu_cert.network.examine import Comparison, compare, examine
+from relu_cert.network.directions import own_problem
+from relu_cert.network.examine import Comparison, compare, examine, network_certificate
 from relu_cert.network.formats.json_text import read, write
 from relu_cert.network.penalty import Penalty, convert
-from relu_cert.network.record import network_certificate
 from relu_cert.network.trained import Origin, TrainedNetwork
 from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts, verdicts
 

@@ -28,14 +28,13 @@ from properties.soundness.truth import Truth, truth_at
 from properties.strategies import orthogonal, planted_lasso, positive_rationals, rational_matrix, vector
 from relu_cert.commands import PATH_CLAIMS
 from relu_cert.driver.refined import propose
-from relu_cert.path.breakpoints import breakpoints
-from relu_cert.path.curve import curve
+from relu_cert.path.curve import breakpoints, curve
 from relu_cert.path.follow import follow_path
 from relu_cert.path.jumps import find_jump
 from relu_cert.path.pieces import Piece
 from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, optimum, verdicts
 from relu_cert.prove.facts import Along
-from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.prove.prove import lambda_max
 from relu_cert.solve import prepare
 
 PATHS = ("continuous", "set-continuous", "min-norm-continuous")

@@ -7,8 +7,7 @@ from functools import partial
 from relu_cert.claims.claim import Answer, claim, proved, refuted, undecided
 from relu_cert.figures import count, enclosed
 from relu_cert.path.conditions import Conditions, conditions
-from relu_cert.path.derivatives import Derivatives
-from relu_cert.path.sensitivity import differentiable, not_differentiable
+from relu_cert.path.sensitivity import Derivatives, differentiable, not_differentiable
 from relu_cert.prove.facts import Facts
 
 _claim = partial(claim, applies=lambda facts: facts.nearby is not None)

@@ -13,7 +13,7 @@ from relu_cert.claims import Result, Verdict, asked_for
 from relu_cert.cli.emit import decide, told, write_certificate, write_file
 from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, limits_of, model_of, read_data
 from relu_cert.commands import Variant, checked, checked_lasso, varied
-from relu_cert.data.table import delimiter_character
+from relu_cert.data.raw import delimiter_character
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix
 from relu_cert.files import beside, stem

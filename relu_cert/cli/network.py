@@ -16,9 +16,9 @@ from relu_cert.errors import UsageError
 from relu_cert.exact import rational
 from relu_cert.files import stem
 from relu_cert.free.terms import read_free
+from relu_cert.network.examine import readable_copy
 from relu_cert.network.formats import read_network, write_network
 from relu_cert.network.penalty import PYTORCH, Conversion, Penalty, convert, implied, penalty, without_decay
-from relu_cert.network.record import readable_copy
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.report.progress import Progress
 from relu_cert.request import positive, slope_of

@@ -11,9 +11,9 @@ from relu_cert.cli.options import chosen_example, input_path, limits_of, read_da
 from relu_cert.commands import pruned
 from relu_cert.errors import UsageError
 from relu_cert.exact import rational
-from relu_cert.network.approximate import Strategy
 from relu_cert.network.formats import read_network, write_network
 from relu_cert.network.penalty import convert, penalty
+from relu_cert.network.prune import Strategy
 from relu_cert.report.progress import Progress
 from relu_cert.request import positive, slope_of
 

@@ -10,9 +10,8 @@ from typing import Any
 
 from flint import fmpq_mat
 
-from relu_cert.prove.algebraic.field import Number
-from relu_cert.prove.algebraic.linear import Exact
-from relu_cert.rationals import to_fmpq, to_fraction
+from relu_cert.exact import to_fmpq, to_fraction
+from relu_cert.prove.algebraic.field import Exact, Number
 
 BITS = 400
 MOST_OPERATIONS = 60  # of an expression in radicals; beyond that the polynomial says more

@@ -18,16 +18,15 @@ from typing import Any
 from flint import arb, arb_mat, ctx, fmpq_mat
 
 from relu_cert.closed_forms.numbers import Writer, as_exact, as_flint, expression, root
-from relu_cert.exact import Vector
+from relu_cert.errors import Unsettled
+from relu_cert.exact import Vector, middle, to_fmpq, to_fraction
 from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem
+from relu_cert.prove.algebraic.field import Exact, product, reduced, solve
 from relu_cert.prove.algebraic.guess import guessed_residual
-from relu_cert.prove.algebraic.linear import Exact, product, reduced, solve
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.exact_optimum import guesses
 from relu_cert.prove.facts import AlgebraicSet, BallSet, ExactSet, Facts, NeuronClass
-from relu_cert.prove.unsettled import Unsettled
-from relu_cert.rationals import middle, to_fmpq, to_fraction
 
 DIGITS = (60, 250, 800)
 SECONDS = 10.0  # for guesses

@@ -30,19 +30,18 @@ from flint import fmpq_mat
 
 from relu_cert.closed_forms.numbers import Writer, as_exact, as_flint, expression, expressions, near, root, short_root
 from relu_cert.closed_forms.optimum import sharpened, solved
-from relu_cert.exact import Vector, norm_squared, sqrt_upper
+from relu_cert.exact import Vector, column, matrix_of, norm_squared, sqrt_upper, to_fmpq, to_fraction, to_vector
 from relu_cert.figures import holds_on
 from relu_cert.path.bounds import Bounds, bounds_of
-from relu_cert.path.breakpoints import Breakpoint
+from relu_cert.path.curve import Breakpoint
 from relu_cert.path.pieces import PathPieces
 from relu_cert.path.polynomial import least, most
 from relu_cert.problem.problem import Problem
+from relu_cert.prove.algebraic.field import Exact, product, solve
 from relu_cert.prove.algebraic.guess import guessed_residual
-from relu_cert.prove.algebraic.linear import Exact, product, solve
 from relu_cert.prove.classes import Ball, class_map, is_stable
 from relu_cert.prove.exact_optimum import guesses
 from relu_cert.prove.facts import LambdaMax, NeuronClass
-from relu_cert.rationals import column, matrix_of, to_fmpq, to_fraction, to_vector
 
 DIGITS = (60, 250)
 PLACES = 80

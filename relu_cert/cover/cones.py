@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.cover.codes import FACE, SIGN
-from relu_cert.cover.stack import MOST_SIGNS, PENDING, TOP, VISIT, Floats, Integers, Side, Stack
+from relu_cert.cover.stack import FACE, MOST_SIGNS, PENDING, SIGN, TOP, VISIT, Floats, Integers, Side, Stack
 
 CROSSING = 1e-13
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from time import sleep, thread_time
 
 import relu_cert
-from relu_cert import compiling
+from relu_cert import clock as compiling
+from relu_cert.clock import interrupted
 from relu_cert.cover.stack import (
     BISECT,
     DONE,
@@ -34,7 +35,6 @@ from relu_cert.cover.stack import (
 )
 from relu_cert.cover.star import walk_stars
 from relu_cert.cover.walk import walk
-from relu_cert.interrupt import interrupted
 
 SLICE, CHUNK = 50, 20_000  # nodes of an interpreted walk and of a compiled one between two looks at Ctrl-C
 LOADED_AFTER, COMPILED_AFTER = 0.5, 4.0  # processor seconds of interpreted walks

@@ -22,13 +22,11 @@ from relu_cert.cover.prover import Found, Prover
 from relu_cert.cover.refine import Data, Unrefined, face_basis
 from relu_cert.cover.ties import Untied, heights, longest_squared, pieces_near, tie_vector, tight_lines, unit
 from relu_cert.evidence import Cover, Row, Tie
-from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
-from relu_cert.prove.algebraic.field import Number
+from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper, to_fraction
+from relu_cert.prove.algebraic.field import Exact, Number, product
 from relu_cert.prove.algebraic.guess import guessed_residual
-from relu_cert.prove.algebraic.linear import Exact, product
 from relu_cert.prove.exact_optimum import above, facts_at, guesses, set_in_field, tied_neurons
 from relu_cert.prove.facts import Dual, Facts, FieldShares, Tied
-from relu_cert.rationals import to_fraction
 
 DIGITS = 60  # of the residual of a refined network
 FIELD_DIGITS, FIELD_BITS = 240, 900

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from relu_cert.cover.codes import ATOMS, OFFSET, RULE, STEP, TURNED, WEIGHT
 from relu_cert.cover.small import project
-from relu_cert.cover.stack import STEPS
+from relu_cert.cover.stack import ATOMS, OFFSET, RULE, STEP, STEPS, TURNED, WEIGHT
 
 
 def atom(V, rows, n, d, D, q, U, light, p, W):

@@ -16,7 +16,7 @@ from math import inf
 import numpy as np
 from flint import fmpz_mat
 
-from relu_cert.clock import Until
+from relu_cert.clock import Until, interrupted
 from relu_cert.cover.build import (
     THETA_BITS,
     Direction,
@@ -31,12 +31,10 @@ from relu_cert.cover.build import (
 from relu_cert.cover.complement import Neurons, exact_theta, float_theta, moves_between
 from relu_cert.cover.limits import ENOUGH, Limits, Moment, Tell
 from relu_cert.cover.lines import Weights, weights_of
-from relu_cert.cover.polish import polished
-from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
 from relu_cert.cover.refine import Data, Exact, Unrefined, refine
-from relu_cert.cover.setting import Setting
+from relu_cert.cover.setting import Setting, polished
 from relu_cert.cover.stack import Floats
-from relu_cert.cover.state import Kept, State, opened
+from relu_cert.cover.state import Cluster, Kept, Pools, Processes, Serial, State, opened
 from relu_cert.cover.ties import (
     SAME,
     Untied,
@@ -53,12 +51,11 @@ from relu_cert.cover.train import Trained, objective, train, weigh
 from relu_cert.evidence import Cover, Rounded, Tie
 from relu_cert.exact import Matrix, Vector, norm_squared, scaled_rows, sqrt_upper
 from relu_cert.free.terms import coefficients, combined
-from relu_cert.interrupt import interrupted
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.loss import SQUARES, squares
 from relu_cert.problem.problem import Network
 from relu_cert.prove.lifts import orthogonal_part
-from relu_cert.solve.threads import one_thread
+from relu_cert.solve.prepare import one_thread
 
 TRAIN, REFINE = 0.5, 0.8  # of the time: when training stops, and the exact finish, where neither has come to its end
 ATTEMPTS = 60

@@ -9,12 +9,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from relu_cert.cover.codes import FACE, RAY, STAR, WEIGHT
 from relu_cert.cover.cones import bisect, insert
 from relu_cert.cover.leaf import quantised, weights, write_atoms
 from relu_cert.cover.node import enter, is_full, point_out, too_deep
 from relu_cert.cover.small import coordinates
-from relu_cert.cover.stack import AT_STAR, FULL, GO_ON, LEAVES, PENDING, STEPS, STUCK, TOP, UNSTARRED, VISIT
+from relu_cert.cover.stack import (
+    AT_STAR,
+    FACE,
+    FULL,
+    GO_ON,
+    LEAVES,
+    PENDING,
+    RAY,
+    STAR,
+    STEPS,
+    STUCK,
+    TOP,
+    UNSTARRED,
+    VISIT,
+    WEIGHT,
+)
 
 TOUCHES = 2.0**-24  # a row through a ray is switched on only well above the ray's plane
 

@@ -23,8 +23,7 @@ from relu_cert.cover.refine import Data, closed, face_basis, float_lines, kernel
 from relu_cert.cover.stack import Floats, Side
 from relu_cert.cover.stack import Ties as EngineTies
 from relu_cert.evidence import Row, Tie
-from relu_cert.exact import Vector, norm_squared
-from relu_cert.rationals import to_fmpq, to_fraction
+from relu_cert.exact import Vector, norm_squared, to_fmpq, to_fraction
 
 SAME = 1e-9
 SHARE_BITS = 240

@@ -18,8 +18,8 @@ from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit
 
 from relu_cert.bags import EACH, Each
+from relu_cert.clock import interrupted
 from relu_cert.cover.stack import Floats
-from relu_cert.interrupt import interrupted
 
 Signs = Floats
 SMOOTH = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)

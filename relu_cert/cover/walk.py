@@ -14,11 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from relu_cert.cover.codes import NEURON
 from relu_cert.cover.cones import bisect, sign_split
-from relu_cert.cover.edge import choose_edges, middle
 from relu_cert.cover.leaf import in_piece, seen_products, strict_leaf, value_at
-from relu_cert.cover.node import all_through, enter, is_full, meets, point_out, too_deep
+from relu_cert.cover.node import all_through, choose_edges, enter, is_full, meets, middle, point_out, too_deep
 from relu_cert.cover.stack import (
     AT_STAR,
     BISECT,
@@ -26,6 +24,7 @@ from relu_cert.cover.stack import (
     FULL,
     GO_ON,
     LEAVES,
+    NEURON,
     PENDING,
     STARRED,
     STUCK,

@@ -22,13 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from relu_cert.data.dataset import Dataset
-from relu_cert.data.numbers import NumberError, is_value, parse_number
+from relu_cert.data.dataset import Dataset, NumberError, is_value, parse_number
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.data.windows import read_windows
-from relu_cert.errors import DataError
+from relu_cert.errors import DataError, shown
 from relu_cert.exact import Matrix, Vector, rational
-from relu_cert.messages import shown
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.bags import EACH, Each, with_slope
-from relu_cert.data.dataset import Dataset, Numbers, Source
-from relu_cert.data.numbers import NumberError, is_value, parse_number, with_point
-from relu_cert.data.raw import decode, digest, read_bytes
-from relu_cert.data.table import Table, delimiter_character, read_table
+from relu_cert.data.dataset import Dataset, NumberError, Numbers, Source, is_value, parse_number, with_point
+from relu_cert.data.raw import Table, decode, delimiter_character, digest, read_bytes, read_table
 from relu_cert.data.windows import Pooling, Windows, bags_of, numbered, read_pool, read_windows
-from relu_cert.errors import DataError, UsageError
+from relu_cert.errors import DataError, UsageError, file_name, shown
 from relu_cert.exact import Matrix, Vector, rational
-from relu_cert.messages import file_name, shown
 
 Target = str | int | Sequence[str | int]  # one column, or several
 Texts = tuple[tuple[str, ...], int]  # of a record: those in columns that are no numbers, and its line

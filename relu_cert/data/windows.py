@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.bags import Bags
-from relu_cert.errors import DataError, UsageError
+from relu_cert.errors import DataError, UsageError, shown
 from relu_cert.exact import Matrix
-from relu_cert.messages import shown
 
 Numbered = NDArray[np.int32]  # entries by their numbers in a list of values
 Pooling = Literal["mean", "sum"]

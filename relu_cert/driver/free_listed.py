@@ -19,10 +19,17 @@ from relu_cert.driver.refined import THOROUGH, propose
 from relu_cert.exact import Matrix, Vector, norm_squared, scaled_rows
 from relu_cert.free.terms import orthogonal, outputs
 from relu_cert.problem.problem import Network, Problem
-from relu_cert.prove.dual import NEARLY, feasible_dual, shrink
 from relu_cert.prove.facts import Dual, PieceMultiplier, PieceMultipliers
-from relu_cert.prove.grid import binary_grid, from_grid, to_grid
-from relu_cert.prove.multipliers import Bounded, PieceProposal, rounded_pieces, sharpened
+from relu_cert.prove.multipliers import (
+    Bounded,
+    PieceProposal,
+    binary_grid,
+    from_grid,
+    rounded_pieces,
+    sharpened,
+    to_grid,
+)
+from relu_cert.prove.value import NEARLY, feasible_dual, shrink
 from relu_cert.solve import prepare
 
 BITS = 60

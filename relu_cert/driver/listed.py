@@ -13,9 +13,8 @@ from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.elastic import elastic_facts
 from relu_cert.prove.facts import Facts, LambdaMax
-from relu_cert.prove.lambda_max import half, lambda_max
 from relu_cert.prove.logistic import logistic_facts
-from relu_cert.prove.prove import zero_facts
+from relu_cert.prove.prove import half, lambda_max, zero_facts
 from relu_cert.solve import prepare, solve
 
 LARGEST = Fraction(10**300)

@@ -19,16 +19,15 @@ from functools import partial
 
 import numpy as np
 
-from relu_cert.clock import Until
+from relu_cert.clock import INTERRUPTED, Until, interrupted
 from relu_cert.cover.build import Exhausted
 from relu_cert.cover.complement import Neurons
 from relu_cert.cover.facts import add_free_set, add_optimal_set, covered_zero_facts, prove_lambda_max, trivial_bound
 from relu_cert.cover.free_task import Task as FreeTask
 from relu_cert.cover.free_task import task_of
 from relu_cert.cover.limits import ENOUGH, MANY_FEATURES, Limits, Moment, Tell
-from relu_cert.cover.polish import polished
 from relu_cert.cover.prover import COARSE, SURELY, Prover, exact_fit, neurons_of, rounded_coefficients
-from relu_cert.cover.setting import Setting, setting_for_cover
+from relu_cert.cover.setting import Setting, polished, setting_for_cover
 from relu_cert.cover.stack import Floats
 from relu_cert.cover.train import Task, largest, train
 from relu_cert.driver.free_listed import listed_dual
@@ -36,7 +35,6 @@ from relu_cert.driver.listed import listed_facts, listed_lambda_max
 from relu_cert.evidence import MOST_ROWS
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.free.terms import coefficients, combined, outputs, weights_of
-from relu_cert.interrupt import INTERRUPTED, interrupted
 from relu_cert.problem.loss import LOGISTIC, SQUARES
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import (
@@ -52,7 +50,7 @@ from relu_cert.prove.facts import (
 )
 from relu_cert.prove.prove import zero_facts
 from relu_cert.prove.value import facts_of, norm_upper
-from relu_cert.solve.threads import one_thread
+from relu_cert.solve.prepare import one_thread
 
 DEFAULT_SECONDS = 60.0
 LAMBDA_MAX_SECONDS = 20.0

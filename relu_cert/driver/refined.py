@@ -16,6 +16,7 @@ from math import ceil, log2
 import numpy as np
 from numpy.typing import NDArray
 
+from relu_cert.errors import Unsettled
 from relu_cert.exact import Vector, sqrt_upper
 from relu_cert.problem.blocks import widest_squared
 from relu_cert.problem.problem import Problem
@@ -27,7 +28,6 @@ from relu_cert.prove.multipliers import Proposals
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.polytope.listing import shortest_weights, with_vertices
 from relu_cert.prove.prove import exact_neuron, prove
-from relu_cert.prove.unsettled import Unsettled
 from relu_cert.refine import refine
 from relu_cert.solve import FloatProblem, Solution, multipliers
 

@@ -9,8 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from relu_cert.errors import UsageError
-from relu_cert.messages import shown
+from relu_cert.errors import UsageError, shown
 
 if TYPE_CHECKING:
     from relu_cert.problem.problem import Model

@@ -17,19 +17,17 @@ from time import thread_time
 import numpy as np
 
 from relu_cert.bags import EACH, Each
-from relu_cert.clock import until
+from relu_cert.clock import interrupted, until
 from relu_cert.evidence import MOST_IN_BAGS, MOST_ROWS, Leaders
 from relu_cert.exact import Vector
-from relu_cert.interrupt import interrupted
-from relu_cert.leaders.bound import bound, free_weight
+from relu_cert.leaders.bound import Loss, bound, free_weight, merge
 from relu_cert.leaders.cells import Cell, Floats, inherited, make_cell
 from relu_cert.leaders.centres import Centres, cells_of, finer
 from relu_cert.leaders.interior import Proof, Rounds, descend, nothing
 from relu_cert.leaders.lift import lift, telling
-from relu_cert.leaders.loss import Loss, merge
 from relu_cert.leaders.rounding import Exact, evidence, exact_data
 from relu_cert.leaders.signs import tie
-from relu_cert.solve.threads import one_thread
+from relu_cert.solve.prepare import one_thread
 
 NEIGHBOURS = 8
 MOST_CELLS = 64

@@ -15,12 +15,10 @@ import numpy as np
 import scipy.linalg as sl
 
 from relu_cert.bags import Each
-from relu_cert.clock import NEVER, Until
-from relu_cert.interrupt import interrupted
-from relu_cert.leaders.bound import Multipliers, bound, multipliers, trimmed
+from relu_cert.clock import NEVER, Until, interrupted
+from relu_cert.leaders.bound import Loss, Multipliers, bound, multipliers, trimmed
 from relu_cert.leaders.cells import Cell, Floats, with_neighbours
 from relu_cert.leaders.cone import Point, Scaling, Slacks, fit, inner, linear_step, scaling, slacks, start, tau
-from relu_cert.leaders.loss import Loss
 from relu_cert.leaders.newton import eliminate, recover, right_side
 
 STEP = 0.98  # of the way to the boundary

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from relu_cert.leaders.bound import Multipliers, bound, form, smallest
+from relu_cert.leaders.bound import Loss, Multipliers, bound, form, smallest
 from relu_cert.leaders.cells import Cell, Floats
 from relu_cert.leaders.interior import Proof
-from relu_cert.leaders.loss import Loss
 
 SHARES = (0.0, 0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # tried for the mass of the other directions
 POWER = 4  # of what is nearest to the bound, before it is summed over the cells

@@ -19,13 +19,11 @@ from numpy.typing import NDArray
 
 from relu_cert.bags import EACH
 from relu_cert.evidence import CellProof, Leader, Leaders, Side, Triangles
-from relu_cert.exact import Vector
-from relu_cert.leaders.bound import Multipliers, Ties, smallest, with_free_bias
+from relu_cert.exact import Vector, first_independent, matrix_of
+from relu_cert.leaders.bound import Loss, Multipliers, Ties, smallest, with_free_bias
 from relu_cert.leaders.cells import Cell, Floats, Indices
 from relu_cert.leaders.centres import Centres
 from relu_cert.leaders.interior import Proof
-from relu_cert.leaders.loss import Loss
-from relu_cert.rationals import first_independent, matrix_of
 from relu_cert.serialize import Integers
 
 THETA_BITS = 44

@@ -19,13 +19,11 @@ from time import thread_time
 import numpy as np
 import scipy.sparse as sp
 
-from relu_cert.clock import Until
-from relu_cert.interrupt import interrupted
-from relu_cert.leaders.bound import Multipliers, Ties, bound, form, leading, multipliers, smallest, trimmed
+from relu_cert.clock import Until, interrupted
+from relu_cert.leaders.bound import Loss, Multipliers, Ties, bound, form, leading, multipliers, smallest, trimmed
 from relu_cert.leaders.cells import Cell, Floats, Indices
 from relu_cert.leaders.cone import Slacks
 from relu_cert.leaders.interior import Proof
-from relu_cert.leaders.loss import Loss
 
 STEPS = 250  # of a round
 ROUNDS = 3

@@ -9,9 +9,8 @@ from relu_cert.bags import EACH
 from relu_cert.claims.claim import Answer, Claim, Result, Verdict, claim, proved, refuted, undecided
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.figures import about, at_least, at_most, one_number, scientific, short
-from relu_cert.network.examine import NEAR, Comparison, distance
+from relu_cert.network.examine import NEAR, Comparison, distance, hidden_cells, prunable
 from relu_cert.network.objective import Interval
-from relu_cert.network.record import hidden_cells, prunable
 from relu_cert.prove.facts import Value
 
 CLAIMS: list[Claim] = []

@@ -19,13 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.errors import UsageError
-from relu_cert.exact import Matrix, Vector
+from relu_cert.exact import Matrix, Vector, column, to_vector
 from relu_cert.network.gates import open_gates
 from relu_cert.network.vertices import interior_point, nearest_mean
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import Exactly, ExactSet, Facts, Unknown
-from relu_cert.prove.polytope.equations import weight_system
-from relu_cert.rationals import column, to_vector
+from relu_cert.prove.polytope.system import weight_system
 
 Floats = NDArray[np.float64]
 Extreme = Literal["norm", "random"]

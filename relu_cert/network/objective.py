@@ -18,13 +18,12 @@ from fractions import Fraction
 from math import ceil
 
 from relu_cert.bags import EACH, Each
-from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_lower, sqrt_upper
+from relu_cert.exact import Matrix, Vector, norm_squared, products, sqrt_lower, sqrt_upper
 from relu_cert.free.terms import Free, weights_of
 from relu_cert.network.biases import square_root
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.problem.loss import SQUARES, Loss
 from relu_cert.prove.facts import ExactNeuron
-from relu_cert.rationals import products
 
 _ZERO, HALF, FINE = Fraction(0), Fraction(1, 2), Fraction(1, 2**256)
 

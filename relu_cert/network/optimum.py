@@ -10,15 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from relu_cert.exact import Matrix, Vector, sqrt_upper
+from relu_cert.exact import Matrix, Vector, column, sqrt_upper, to_fraction, to_vector
 from relu_cert.network.weights_set import WeightSet, weight_set
 from relu_cert.prove.algebraic.field import Number
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import AlgebraicSet, BallSet, ExactSet, Facts, NeuronClass, Unknown
-from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.prove.polytope.polytope import Polytope
-from relu_cert.prove.polytope.system import System
-from relu_cert.rationals import column, to_fraction, to_vector
+from relu_cert.prove.polytope.system import System, weight_system
 
 _ZERO = Fraction(0)
 FIELD_BITS, POINT_BITS = 256, 60  # how near the numbers of a field are taken

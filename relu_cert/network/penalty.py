@@ -18,7 +18,7 @@ conventions paper and sklearn.
 
 The conversions are exact. scikit-learn penalises no bias: there the output bias and those of the first layer are free,
 and what is proved is about its own objective. So it is for PyTorch's weight_decay (SGD and Adam): on all parameters
-that the optimiser is given, the output bias b2 with them, lambda/2 b2^2 (relu_cert.free.decay); where biases are left
+that the optimiser is given, the output bias b2 with them, lambda/2 b2^2 (relu_cert.free.terms); where biases are left
 out of it they are free. Where the output bias is made a neuron it has another weight here: see `Conversion.bias_text`.
 """
 

@@ -25,13 +25,12 @@ from math import lcm
 
 from relu_cert.bags import EACH, Each
 from relu_cert.errors import TooManyPatterns
-from relu_cert.exact import Matrix, Vector, dot, norm_squared
+from relu_cert.exact import Matrix, Vector, dot, norm_squared, products
 from relu_cert.free.terms import free_constant
 from relu_cert.network.objective import HALF, Interval, residual
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.prove.projection import shortest_mean
-from relu_cert.rationals import products
 
 _ZERO = Fraction(0)
 Cell = tuple[frozenset[int], Fraction]

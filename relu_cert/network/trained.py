@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from relu_cert.bags import Each
 from relu_cert.errors import UsageError
-from relu_cert.exact import Matrix, Vector
+from relu_cert.exact import Matrix, Vector, products
 from relu_cert.free.terms import Free, free_constant
-from relu_cert.rationals import products
 
 _ZERO = Fraction(0)
 Layer = tuple[NDArray[Any], NDArray[Any] | None]  # weights (outputs x inputs) and biases
@@ -41,7 +40,7 @@ class TrainedNetwork:
     """W1 (m x d), b1 (m, or None without biases), w2 (m), b2 and s (d, or empty without a skip connection). The zero
     network has one zero neuron. `free`: which terms are not penalised, known once the network is on the data, and
     so is whether its last input was `appended` to them: ones, for the biases, and none of the file's own inputs.
-    `roots`: b2 is decayed, on rows of zeros that the data have more (relu_cert.free.decay).
+    `roots`: b2 is decayed, on rows of zeros that the data have more (relu_cert.free.terms).
     `before`: the layers of a deeper network whose outputs are the data of this one. `kernel`: the shape of its filters,
     channels first, where it is a convolution whose outputs are pooled; `slides`: its stride and padding, if known.
     `slope`: None where its file names no activation; a network on the data has none, for its rows are there as z and

@@ -11,9 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.exact import Matrix, Vector, dot
+from relu_cert.exact import Matrix, Vector, dot, nearest_solution
 from relu_cert.prove.polytope.system import System
-from relu_cert.rationals import nearest_solution
 
 Floats = NDArray[np.float64]
 _ZERO = Fraction(0)

@@ -20,12 +20,10 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq_mat
 
-from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
+from relu_cert.exact import Vector, column, dot, nearest_solution, norm_squared, sqrt_upper, to_fraction, to_vector
 from relu_cert.network.vertices import Floats, Point, interior_point
 from relu_cert.prove.facts import BallSet, ExactSet, Facts
-from relu_cert.prove.polytope.equations import weight_system
-from relu_cert.prove.polytope.system import System
-from relu_cert.rationals import column, nearest_solution, to_fraction, to_vector
+from relu_cert.prove.polytope.system import System, weight_system
 
 _ZERO = Fraction(0)
 BITS = 256

@@ -8,12 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from relu_cert.clock import Until
+from relu_cert.clock import Until, interrupted
 from relu_cert.cover.build import Exhausted
 from relu_cert.cover.limits import MOST_DIRECTIONS, Limits, Moment, Tell
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
-from relu_cert.interrupt import interrupted
 from relu_cert.outputs.build import Unproved
 from relu_cert.outputs.optimum import (
     Prover,
@@ -28,7 +27,7 @@ from relu_cert.outputs.optimum import (
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal
 from relu_cert.prove.value import facts_of
-from relu_cert.solve.threads import one_thread
+from relu_cert.solve.prepare import one_thread
 
 DEFAULT_SECONDS = 120.0
 DIGITS = 10**9

@@ -13,12 +13,11 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from relu_cert.evidence.outputs import Outputs, Pair, Whole
-from relu_cert.exact import Matrix, Vector, norm_squared
+from relu_cert.exact import Matrix, Vector, column, matrix_of, norm_squared, to_fraction, to_vector
 from relu_cert.outputs.ascent import Floats
 from relu_cert.outputs.build import Unproved, build
 from relu_cert.outputs.exact import pull_of
 from relu_cert.problem.problem import Problem
-from relu_cert.rationals import column, matrix_of, to_fraction, to_vector
 
 MOST = 10**4  # of denominators that are tried
 NEAR = 1e-7

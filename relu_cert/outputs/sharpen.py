@@ -19,11 +19,10 @@ from scipy.optimize import lsq_linear
 from relu_cert.cover.lines import Lines
 from relu_cert.evidence import Row
 from relu_cert.evidence.outputs import Tie
-from relu_cert.exact import Matrix, Vector, scaled_rows
+from relu_cert.exact import Matrix, Vector, first_independent, scaled_rows
 from relu_cert.outputs.train import Net
 from relu_cert.problem.loss import SOFTMAX
 from relu_cert.problem.problem import Problem
-from relu_cert.rationals import first_independent
 
 BITS = 560  # of the working precision
 DIGITS = 320  # bits after the point that are kept

@@ -14,10 +14,9 @@ import numpy as np
 from flint import arb, ctx
 from scipy.optimize import minimize
 
-from relu_cert.exact import Matrix
+from relu_cert.exact import Matrix, middle
 from relu_cert.outputs.ascent import Floats
 from relu_cert.outputs.train import Net, Task, balanced, held, lasso
-from relu_cert.rationals import middle
 
 EXACT_BITS = 480  # with which logarithms and exponentials are enclosed
 SPARE_BITS = 300  # what bounds give away, far above the width of the enclosures

@@ -17,10 +17,21 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 
 from relu_cert.evidence import Row
 from relu_cert.evidence.outputs import Alone, Direction, Tie
-from relu_cert.exact import Matrix, Vector, dot, norm_squared, primitive, sqrt_upper
+from relu_cert.exact import (
+    Matrix,
+    Vector,
+    column,
+    dot,
+    first_independent,
+    matrix_of,
+    norm_squared,
+    primitive,
+    sqrt_upper,
+    to_fraction,
+    to_vector,
+)
 from relu_cert.outputs.exact import Form, Pull, definite
-from relu_cert.prove.definite import floats, stretch
-from relu_cert.rationals import column, first_independent, matrix_of, to_fraction, to_vector
+from relu_cert.prove.projection import floats, stretch
 
 U_BITS, MASS_BITS = 200, 256
 EASIER, MOST_EASIER = 8, 7  # the margin of a class is made smaller by this factor, so many times

@@ -17,7 +17,7 @@ from functools import cached_property
 from flint import fmpq_mat
 
 from relu_cert.bags import EACH
-from relu_cert.exact import Vector, norm_squared, sqrt_upper
+from relu_cert.exact import Vector, column, matrix_of, norm_squared, sqrt_upper, to_fmpq, to_fraction, to_vector
 from relu_cert.identity_cache import recent
 from relu_cert.path.candidates import fine
 from relu_cert.path.pieces import PathPieces, Piece
@@ -27,9 +27,8 @@ from relu_cert.path.tube import dependence, enclose
 from relu_cert.patterns.pattern_set import Bits
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap, class_map
-from relu_cert.prove.definite import floats as to_floats
-from relu_cert.rationals import column, matrix_of, to_fmpq, to_fraction, to_vector
-from relu_cert.solve.solution import Floats
+from relu_cert.prove.projection import floats as to_floats
+from relu_cert.solve.prepare import Floats
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from relu_cert.exact import Matrix
 from relu_cert.solve import Solution
-from relu_cert.solve.solution import Face, Floats
+from relu_cert.solve.prepare import Face, Floats
 
 NEWTON_STEPS = 6
 

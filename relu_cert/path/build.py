@@ -9,7 +9,8 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq
 
-from relu_cert.exact import Matrix, Vector
+from relu_cert.errors import Unsettled
+from relu_cert.exact import Matrix, Vector, columns_of, to_fmpq, to_fraction
 from relu_cert.path.branch import Branch, Point, roots_within, taylor
 from relu_cert.path.candidates import Found, candidates
 from relu_cert.path.faces import require_faces
@@ -20,15 +21,13 @@ from relu_cert.path.tube import Refused, Tube, enclose, require_independence
 from relu_cert.path.unlisted import Entered, Training, corrected, covered_candidates, joined, trained
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap, class_map
-from relu_cert.prove.definite import floats as to_floats
 from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultipliers
-from relu_cert.prove.grid import binary_grid, from_grid, on_grid, to_grid
-from relu_cert.prove.unsettled import Unsettled
-from relu_cert.rationals import columns_of, to_fmpq, to_fraction
+from relu_cert.prove.multipliers import binary_grid, from_grid, on_grid, to_grid
+from relu_cert.prove.projection import floats as to_floats
 from relu_cert.refine.exact_faces import ExactFaces
 from relu_cert.solve import FloatProblem, Solution, solve
 from relu_cert.solve.oracle import oracle_of
-from relu_cert.solve.solution import Floats
+from relu_cert.solve.prepare import Floats
 from relu_cert.solve.solver import carry
 
 DEGREE = 5

@@ -14,14 +14,13 @@ from math import lcm
 import numpy as np
 
 from relu_cert.bags import EACH, Each
-from relu_cert.exact import Matrix, Vector, norm_squared
+from relu_cert.exact import Matrix, Vector, columns_of, norm_squared
 from relu_cert.path.faces import pinned_where_needed
 from relu_cert.path.pieces import path_ends
 from relu_cert.path.polynomial import least, room
 from relu_cert.path.tube import Refused
 from relu_cert.patterns.pattern_set import Bits
-from relu_cert.problem.blocks import correlation
-from relu_cert.problem.hyperplanes import parallel_classes
+from relu_cert.problem.blocks import correlation, parallel_classes
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.candidates import (
     block_face,
@@ -38,14 +37,11 @@ from relu_cert.prove.facts import (
     PieceMultiplier,
     PieceMultipliers,
 )
-from relu_cert.prove.grid import binary_grid
-from relu_cert.prove.multipliers import project, rounded
-from relu_cert.prove.pieces import solve_piece
+from relu_cert.prove.multipliers import binary_grid, project, rounded, solve_piece
 from relu_cert.prove.proposed_faces import exact_face
-from relu_cert.rationals import columns_of
 from relu_cert.serialize import Sign
 from relu_cert.solve import FloatProblem, multipliers
-from relu_cert.solve.solution import PieceMultipliers as Proposed
+from relu_cert.solve.prepare import PieceMultipliers as Proposed
 
 ONE = Fraction(1)
 THOROUGH = 0.9  # pieces below this need no sharper multiplier

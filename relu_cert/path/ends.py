@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from relu_cert.exact import Vector, norm_squared, sqrt_upper
+from relu_cert.exact import Vector, column, norm_squared, sqrt_upper
 from relu_cert.path.bounds import Bounds, missing
-from relu_cert.problem.hyperplanes import parallel_classes
+from relu_cert.problem.blocks import parallel_classes
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import Ball, class_map, face_conditions, is_stable
 from relu_cert.prove.facts import NeuronClass
-from relu_cert.prove.pieces import solve_piece
+from relu_cert.prove.multipliers import solve_piece
 from relu_cert.prove.proposed_faces import exact_face
-from relu_cert.rationals import column
 
 
 @dataclass(frozen=True)

@@ -20,16 +20,15 @@ from math import comb
 
 from flint import fmpq_mat
 
-from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
+from relu_cert.exact import Vector, column, dot, matrix_of, norm_squared, rows_of, sqrt_upper, to_fmpq, to_fraction
 from relu_cert.path.pieces import Piece
 from relu_cert.path.polynomial import least, negative
 from relu_cert.path.tube import Refused
-from relu_cert.problem.hyperplanes import parallel_classes
+from relu_cert.problem.blocks import parallel_classes
 from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.classes import class_map, face_conditions, idle_is_idle, moving_slopes, size_squared
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.lifts import independent
-from relu_cert.rationals import column, matrix_of, rows_of, to_fmpq, to_fraction
 
 MOST_FLANKS = 4096
 HALF = Fraction(1, 2)

@@ -8,7 +8,7 @@ listed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -16,21 +16,21 @@ from math import log
 
 import numpy as np
 
+from relu_cert.errors import Unsettled
 from relu_cert.exact import Matrix, sqrt_upper
 from relu_cert.path.branch import Branch, Point
 from relu_cert.path.build import DEGREE, Unmatched, beside, build, continued, events, solved, through
 from relu_cert.path.groups import columns_seen
-from relu_cert.path.lift_build import build_lifted, lifted_branch
+from relu_cert.path.lifted import build_lifted, lifted_branch
 from relu_cert.path.onset_build import build_onset, locate
 from relu_cert.path.pieces import Gap, PathPieces, Piece
 from relu_cert.path.tube import Refused
-from relu_cert.path.unlisted import Entered, Training
+from relu_cert.path.unlisted import Entered, Training, trained
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.prove.lifts import data_of, independent, orthogonal_rows
-from relu_cert.prove.unsettled import Unsettled
-from relu_cert.solve import FloatProblem, Solution
-from relu_cert.solve.solution import Floats
+from relu_cert.solve import FloatProblem, Solution, solve
+from relu_cert.solve.prepare import Floats
 
 CHUNK = Fraction(1, 4)  # the relative width at which the search begins
 STILL = tuple(Fraction(1, 2**k) for k in (18, 24, 32))  # half widths of still pieces, relative
@@ -391,3 +391,28 @@ def _joined(gaps: list[Gap]) -> tuple[Gap, ...]:
         else:
             result.append(gap)
     return tuple(result)
+
+
+POINTS = 13
+ACTIVE = 1e-7  # of the largest weight: what counts as a neuron
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """What floats say at one lambda: nothing of it is proved."""
+
+    lam: float
+    objective: float
+    width: int
+
+
+def draft(floats: FloatProblem | Training, lo: Fraction, hi: Fraction) -> Iterator[Drafted]:
+    """From hi down to lo, in equal ratios."""
+    warm: Solution | None = None
+    for lam in np.geomspace(float(hi), float(lo), POINTS).tolist():
+        if isinstance(floats, Training):
+            warm = trained(floats, lam, warm)[0]
+        else:
+            warm = solve(floats, lam, warm=warm, tol=1e-9)
+        sizes = [float(np.linalg.norm(neuron.w)) for neuron in warm.neurons]
+        yield Drafted(lam, warm.primal, sum(size > ACTIVE * max(sizes) for size in sizes))

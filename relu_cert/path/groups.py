@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from relu_cert.exact import Matrix, Vector, dot
+from relu_cert.errors import Unsettled
+from relu_cert.exact import Matrix, Vector, column, dot
 from relu_cert.path.candidates import fine, region
 from relu_cert.path.pieces import Lifted, Piece, path_ends
 from relu_cert.problem.problem import Problem
@@ -13,8 +14,6 @@ from relu_cert.prove.classes import ClassMap, class_map
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.optimal_set import superclasses
-from relu_cert.prove.unsettled import Unsettled
-from relu_cert.rationals import column
 
 
 def columns_seen(problem: Problem) -> Matrix:

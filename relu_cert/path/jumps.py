@@ -19,7 +19,7 @@ from math import floor
 from flint import fmpq, fmpq_mat
 
 from relu_cert.driver.refined import Question, refine_and_prove
-from relu_cert.exact import Vector, dot, norm_squared
+from relu_cert.exact import Vector, column, dot, express, norm_squared, rank, to_fmpq, to_vector
 from relu_cert.path.pieces import Gap, Jump, PathPieces
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import class_map, projector
@@ -27,7 +27,6 @@ from relu_cert.prove.facts import ExactSet, Facts, LambdaMax, NeuronClass, Tied
 from relu_cert.prove.polytope.shortest import shortest
 from relu_cert.prove.polytope.system import exact_system
 from relu_cert.prove.split import null_space
-from relu_cert.rationals import column, express, rank, to_fmpq, to_vector
 from relu_cert.solve import FloatProblem, solve
 
 MOST_SUPPORTS = 4096

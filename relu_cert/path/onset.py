@@ -24,14 +24,13 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from relu_cert.exact import Matrix, dot, norm_squared, sqrt_upper
+from relu_cert.errors import Unsettled
+from relu_cert.exact import Matrix, column, dot, matrix_of, norm_squared, sqrt_upper, to_fraction
 from relu_cert.path.groups import active_classes, path_groups
 from relu_cert.path.pieces import Lifted, Piece
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap
 from relu_cert.prove.optimal_set import largest_squared
-from relu_cert.prove.unsettled import Unsettled
-from relu_cert.rationals import column, matrix_of, to_fraction
 
 
 def require_onset(

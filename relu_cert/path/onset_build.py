@@ -7,23 +7,22 @@ from fractions import Fraction
 
 import numpy as np
 
-from relu_cert.exact import Matrix
+from relu_cert.errors import Unsettled
+from relu_cert.exact import Matrix, column, to_vector
 from relu_cert.path.branch import Branch, taylor
 from relu_cert.path.build import distinct, output, positive, short
 from relu_cert.path.groups import path_groups
-from relu_cert.path.lift_build import finish, propose_split, scaled, started, with_forced
+from relu_cert.path.lifted import finish, propose_split, scaled, started, with_forced
 from relu_cert.path.onset import joined_by
 from relu_cert.path.pieces import Onset, Piece, pinned_of
 from relu_cert.path.tube import Refused
 from relu_cert.path.unlisted import Training
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import projector
-from relu_cert.prove.definite import floats as to_floats
 from relu_cert.prove.lifts import independent
-from relu_cert.prove.unsettled import Unsettled
-from relu_cert.rationals import column, to_vector
+from relu_cert.prove.projection import floats as to_floats
 from relu_cert.solve import FloatProblem
-from relu_cert.solve.solution import Floats
+from relu_cert.solve.prepare import Floats
 
 FIRST_STEP, SECANTS, FARTHEST = 1e-7, 5, 1e-3  # of the search for the eta of an onset, relative
 

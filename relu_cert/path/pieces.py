@@ -16,9 +16,8 @@ from typing import Annotated, Any
 
 from flint import fmpq_mat
 
-from relu_cert.exact import Matrix, Vector
+from relu_cert.exact import Matrix, Vector, columns_of
 from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultipliers
-from relu_cert.rationals import columns_of
 from relu_cert.serialize import OPTIONAL, UNWRITTEN, Key, Sign
 
 

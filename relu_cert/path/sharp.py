@@ -8,12 +8,11 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpz
 
-from relu_cert.exact import Vector
+from relu_cert.exact import Vector, column, to_fmpq
 from relu_cert.path.bounds import Bounds
 from relu_cert.path.branch import jacobian
 from relu_cert.path.sharpen import ONE, exactly_fixed, sweep
-from relu_cert.prove.grid import on_grid
-from relu_cert.rationals import column, to_fmpq
+from relu_cert.prove.multipliers import on_grid
 
 KEPT = 128  # bits of the point
 STEPS = 9

@@ -15,17 +15,16 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
-from relu_cert.exact import Vector, sqrt_upper
+from relu_cert.errors import Unsettled
+from relu_cert.exact import Vector, column, matrix_of, sqrt_upper, to_fmpq, to_fraction
 from relu_cert.path.branch import Branch, jacobian
 from relu_cert.path.polynomial import most
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import projector
-from relu_cert.prove.grid import on_grid
 from relu_cert.prove.lifts import orthogonal_part
-from relu_cert.prove.unsettled import Unsettled
-from relu_cert.rationals import column, matrix_of, to_fmpq, to_fraction
+from relu_cert.prove.multipliers import on_grid
 from relu_cert.refine.exact_faces import ExactFaces
-from relu_cert.solve.solution import Floats
+from relu_cert.solve.prepare import Floats
 
 SWEEPS = 3
 BITS, LIFTED_BITS, WEIGHT_BITS = 84, 120, 60  # tubes of lifted pieces are compared with their lightest mass

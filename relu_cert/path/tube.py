@@ -23,15 +23,14 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from relu_cert.exact import norm_squared, sqrt_upper
+from relu_cert.errors import Unsettled
+from relu_cert.exact import column, matrix_of, norm_squared, sqrt_upper, to_fmpq, to_fraction
 from relu_cert.path.branch import Branch
 from relu_cert.path.pieces import Piece
 from relu_cert.path.polynomial import most, negative, product, room, shifted, size, square
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap
 from relu_cert.prove.optimal_set import largest_squared
-from relu_cert.prove.unsettled import Unsettled
-from relu_cert.rationals import column, matrix_of, to_fmpq, to_fraction
 
 
 class Refused(Unsettled):

@@ -18,30 +18,28 @@ from relu_cert.bags import Each
 from relu_cert.cover.build import Exhausted, Missed, Stuck, tree
 from relu_cert.cover.limits import Limits
 from relu_cert.cover.lines import Weights, coarse, coarse_bits, margin_for, side_of, weights_of
-from relu_cert.cover.pool import Serial
 from relu_cert.cover.refine import Data
 from relu_cert.cover.setting import Setting, setting
 from relu_cert.cover.stack import Floats
+from relu_cert.cover.state import Serial
 from relu_cert.cover.ties import engine_ties, exact_shares, heights, shortened, tight_lines
 from relu_cert.cover.train import Task, ascend, train
+from relu_cert.errors import Unsettled
 from relu_cert.evidence import Cover, Row, Tie
-from relu_cert.exact import Vector, primitive, scaled_rows
+from relu_cert.exact import Vector, column, columns_of, primitive, scaled_rows, to_vector
 from relu_cert.path.branch import Branch, taylor
 from relu_cert.path.candidates import Found, fine
 from relu_cert.path.pieces import path_ends
 from relu_cert.path.polynomial import least, negative, room
 from relu_cert.path.tube import Refused
 from relu_cert.patterns.pattern_set import Bits
-from relu_cert.problem.hyperplanes import parallel_classes
+from relu_cert.problem.blocks import parallel_classes
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import class_map, face_conditions
 from relu_cert.prove.facts import NeuronClass
-from relu_cert.prove.pieces import solve_piece
+from relu_cert.prove.multipliers import solve_piece
 from relu_cert.prove.proposed_faces import exact_face, neuron_on_face
-from relu_cert.prove.unsettled import Unsettled
-from relu_cert.rationals import column, columns_of, to_vector
-from relu_cert.solve.solution import Face, Neuron, Solution, Stats
-from relu_cert.solve.threads import one_thread
+from relu_cert.solve.prepare import Face, Neuron, Solution, Stats, one_thread
 
 VANISHES = 1e-7  # a row so near to a neuron, relative, is taken for one of its kinks
 MOST_CLASSES = 60

@@ -3,9 +3,8 @@
 from relu_cert.callable import make_callable
 from relu_cert.patterns.cells import Engine
 from relu_cert.patterns.enumerate import enumerate_patterns
-from relu_cert.patterns.pattern_set import Group, PatternSet
+from relu_cert.patterns.pattern_set import Group, PatternSet, load_npz, save_npz
 from relu_cert.patterns.predict import Prediction, predict
-from relu_cert.patterns.storage import load_npz, save_npz
 
 __all__ = [
     "Engine",

@@ -11,7 +11,7 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.patterns.circuits import cover_bound
+from relu_cert.patterns.cells import cover_bound
 from relu_cert.patterns.walk import Node, bits_of
 
 Floats = NDArray[np.float64]

@@ -13,16 +13,24 @@ from numpy.typing import NDArray
 
 from relu_cert.errors import TooManyPatterns
 from relu_cert.patterns.arrangement import Arrangement, Hyperplanes, restrict_planes
-from relu_cert.patterns.cells import Engine, cells
-from relu_cert.patterns.circuits import cover_bound, minimal
-from relu_cert.patterns.flats import fitting, small_or_same
-from relu_cert.patterns.packing import Packed, both_halves, both_halves_of_masks, pack_masks, rows_of
+from relu_cert.patterns.cells import Engine, cells, cover_bound, minimal
+from relu_cert.patterns.flats import fitting, half_lines, half_planes, line_cells, plane_cells, shorten, small_or_same
 from relu_cert.patterns.pattern_set import Group
-from relu_cert.patterns.planar import half_lines, half_planes, line_cells, plane_cells, shorten
+from relu_cert.patterns.points import Integers, small
 from relu_cert.patterns.predict import Prediction
 from relu_cert.patterns.walk import LimitReached
-from relu_cert.patterns.witness import Integers, small
-from relu_cert.patterns.words import Bytes, Numbers, Words, as_bytes, symmetric_sums
+from relu_cert.patterns.words import (
+    Bytes,
+    Numbers,
+    Packed,
+    Words,
+    as_bytes,
+    both_halves,
+    both_halves_of_masks,
+    pack_masks,
+    rows_of,
+    symmetric_sums,
+)
 
 Progress = Callable[[int, int], None]
 

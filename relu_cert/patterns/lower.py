@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from relu_cert.patterns.arrangement import Hyperplanes
 from relu_cert.patterns.flats import Flats, climb, seeds
-from relu_cert.patterns.packing import pack_masks
 from relu_cert.patterns.pattern_set import Group
-from relu_cert.patterns.witness import Integers, small
+from relu_cert.patterns.points import Integers, small
 from relu_cert.patterns.words import (
     ONES,
     Bytes,
@@ -30,6 +29,7 @@ from relu_cert.patterns.words import (
     covered_by,
     distinct,
     pack,
+    pack_masks,
     symmetric_sums,
 )
 

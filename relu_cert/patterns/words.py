@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
+
+from relu_cert.patterns.arrangement import Hyperplanes
 
 Words = NDArray[np.uint64]
 Numbers = NDArray[np.intp]
@@ -77,3 +81,95 @@ def covered_by(sets: Words, patterns: Words) -> NDArray[np.bool_]:
     for w in range(sets.shape[1]):
         out &= (sets[:, w, None] & ~patterns[None, :, w]) == 0
     return out
+
+
+Packed = NDArray[np.uint8]
+
+_REVERSED = np.packbits(np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"), axis=1)[:, 0]
+
+
+def pack_masks(masks: Sequence[int], n: int) -> Packed:
+    """Row masks (bit k is row k), one packed pattern each."""
+    width = (n + 7) // 8
+    raw = np.frombuffer(b"".join(mask.to_bytes(width, "little") for mask in masks), dtype=np.uint8)
+    packed: Packed = _REVERSED[raw.reshape(len(masks), width)]
+    return packed
+
+
+def rows_of(mask: int) -> tuple[int, ...]:
+    """The rows of a mask, ascending."""
+    return tuple(k for k, bit in enumerate(reversed(f"{mask:b}")) if bit == "1")
+
+
+def both_halves(half: Packed, planes: Hyperplanes, n: int, *, compiled: bool = False) -> Packed:
+    """Packed patterns of all rows from the bits of half the cells: these, then their negatives.
+
+    Each hyperplane on whose positive side a cell lies toggles its rows in the pattern that is on no positive side;
+    eight hyperplanes at a time, by table.
+    """
+    out: Packed
+    if len(planes) == n and not any(planes.opposite):  # each row is a hyperplane of its own
+        out = np.empty((2 * len(half), half.shape[1]), dtype=np.uint8)
+        _reverse(half.reshape(-1), out.reshape(-1)[: half.size], compiled)
+        others = np.invert(out[: len(half)], out=out[len(half) :])
+        if n % 8:  # bits that belong to no row
+            others[:, -1] &= 255 << -n % 8 & 255
+        return out
+    toggles = pack_masks([a | b for a, b in zip(planes.same, planes.opposite, strict=True)], n)
+    start, nonzero = pack_masks([_negative(planes), ((1 << n) - 1) & ~planes.zero], n)
+    width = len(start)
+    if compiled:
+        from relu_cert.patterns.enumerate import toggle_rows
+
+        out = np.empty((2 * len(half), width), dtype=np.uint8)
+        table = np.empty((half.shape[1], 256), dtype=np.uint64)
+        toggle_rows(half, _words(toggles), *_words(np.stack([start, nonzero])), table, out)
+        return out
+    out = np.repeat(start[None], len(half), axis=0)
+    for byte in range(half.shape[1]):
+        table = np.zeros((256, width), dtype=np.uint8)
+        for i, toggle in enumerate(toggles[8 * byte : 8 * byte + 8]):
+            table[1 << i : 2 << i] = table[: 1 << i] ^ toggle
+        out ^= table[half[:, byte]]
+    return np.concatenate([out, out ^ nonzero])
+
+
+def _reverse(source: Packed, target: Packed, compiled: bool) -> None:
+    """target = source with the bits of each byte in reverse order."""
+    whole = 0
+    if compiled:
+        from relu_cert.patterns.enumerate import reverse_bytes
+
+        whole = len(source) // 8 * 8
+        reverse_bytes(source[:whole].view(np.uint64), target[:whole].view(np.uint64))
+    target[whole:] = _REVERSED[source[whole:]]
+
+
+def _words(packed: Packed) -> NDArray[np.uint64]:
+    """Rows of bytes as 64-bit words, with zeros at the end."""
+    padded = np.zeros((len(packed), (packed.shape[1] + 7) // 8 * 8), dtype=np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    return padded.view("<u8")
+
+
+def both_halves_of_masks(masks: Sequence[int], planes: Hyperplanes, n: int) -> Packed:
+    """The same for few cells, given as masks of the hyperplanes on whose positive side they lie."""
+    toggles = [a | b for a, b in zip(planes.same, planes.opposite, strict=True)]
+    start = _negative(planes)
+    patterns = []
+    for mask in masks:
+        pattern = start
+        for j, toggle in enumerate(toggles):
+            if mask >> j & 1:
+                pattern ^= toggle
+        patterns.append(pattern)
+    nonzero = ((1 << n) - 1) & ~planes.zero
+    return pack_masks([*patterns, *(pattern ^ nonzero for pattern in patterns)], n)
+
+
+def _negative(planes: Hyperplanes) -> int:
+    """The pattern on the negative side of every hyperplane."""
+    start = planes.zero
+    for mask in planes.opposite:
+        start |= mask
+    return start

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from relu_cert.exact import Scaled, Vector, norm_squared
+from relu_cert.exact import Matrix, Scaled, Vector, norm_squared, primitive, scaled_rows
 from relu_cert.identity_cache import recent
-from relu_cert.problem.doubles import FloatBlocks
+from relu_cert.problem.direct import FloatBlocks
 from relu_cert.problem.problem import Block, Gates
 
 _scaled = recent(Scaled.of)
@@ -37,3 +37,21 @@ def widest_squared(blocks: Sequence[Block]) -> Fraction:
     if isinstance(blocks, Gates):
         return blocks.size_squared
     return max((block.size_squared for block in blocks), default=Fraction(0))
+
+
+Hyperplanes = dict[int, dict[int, Fraction]]
+
+
+@recent
+def parallel_classes(Z: Matrix) -> Hyperplanes:
+    """The hyperplanes of the rows: for each class of parallel rows, named by its smallest row c, z_k = a_k z_c."""
+    names: dict[tuple[int, ...], int] = {}
+    classes: dict[int, dict[int, Fraction]] = {}
+    for k, z in enumerate(Z):
+        first = next((j for j, x in enumerate(z) if x), None)
+        if first is None:
+            continue
+        (integers,), _ = scaled_rows([tuple(x / z[first] for x in z)])
+        c = names.setdefault(primitive(integers), k)
+        classes.setdefault(c, {})[k] = z[first] / Z[c][first]
+    return classes

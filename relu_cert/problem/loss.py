@@ -19,8 +19,7 @@ import numpy as np
 from flint import arb, ctx
 from scipy.special import expit
 
-from relu_cert.exact import Vector, scaled_rows
-from relu_cert.rationals import to_fmpq
+from relu_cert.exact import Vector, scaled_rows, to_fmpq
 
 LossName = Literal["squares", "logistic", "softmax"]
 HALF = Fraction(1, 2)

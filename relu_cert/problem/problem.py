@@ -26,10 +26,9 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import NDArray
 
 from relu_cert.bags import EACH, Each
-from relu_cert.exact import Matrix, Scaled, Vector, norm_squared, scaled_rows
+from relu_cert.exact import Matrix, Scaled, Vector, matrix_of, norm_squared, scaled_rows
 from relu_cert.patterns.pattern_set import PatternSet, bit_string
 from relu_cert.problem.loss import SQUARES, Loss
-from relu_cert.rationals import matrix_of
 
 _ZERO = Fraction(0)
 
@@ -221,7 +220,7 @@ class Problem:
     `patterned`: the blocks are those of a network over the patterns named there.
     `free`: the terms of a ReLU network that are not penalised (relu_cert.free.terms). `appended`: the last column of Z
     is the ones of a bias, no input, and a skip connection has no weight for it. `roots`: the output bias is decayed,
-    and the last rows are zeros for it (relu_cert.free.decay).
+    and the last rows are zeros for it (relu_cert.free.terms).
     `targets`: the number of outputs of a ReLU network; where there are several, y is Y (n x targets), row by row.
     """
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from relu_cert.errors import Unsettled
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
 from relu_cert.patterns.pattern_set import Bits
 from relu_cert.problem.blocks import reaching, widest_squared
@@ -25,11 +26,9 @@ from relu_cert.prove.facts import (
     PieceMultiplier,
     PieceMultipliers,
 )
-from relu_cert.prove.multipliers import piece_lengths, project
-from relu_cert.prove.pieces import parts_of, solve_piece, unique_rows
+from relu_cert.prove.multipliers import parts_of, piece_lengths, project, solve_piece, unique_rows
 from relu_cert.prove.projection import ShortestVector
 from relu_cert.prove.proposed_faces import exact_face, near_face
-from relu_cert.prove.unsettled import Unsettled
 from relu_cert.serialize import Sign
 
 

@@ -24,12 +24,11 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from relu_cert.exact import Matrix, Vector, norm_squared
+from relu_cert.exact import Matrix, Vector, column, matrix_of, norm_squared, rows_of, to_fmpq, to_fraction
 from relu_cert.identity_cache import recent
-from relu_cert.problem.hyperplanes import parallel_classes as parallel_classes
+from relu_cert.problem.blocks import parallel_classes as parallel_classes
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import NeuronClass
-from relu_cert.rationals import column, matrix_of, rows_of, to_fmpq, to_fraction
 
 MOST_MAPS = 1024
 

@@ -21,10 +21,9 @@ import numpy as np
 from relu_cert.exact import Scaled, Vector, norm_squared, sqrt_lower
 from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import BlockMultipliers, Dual, ExactNeuron, Facts, LambdaMax
-from relu_cert.prove.grid import on_grid
-from relu_cert.prove.multipliers import project
+from relu_cert.prove.multipliers import on_grid, project
 from relu_cert.prove.value import facts_of, norm_upper, primal
-from relu_cert.solve.elastic import ElasticPoint, solve_elastic
+from relu_cert.solve.proximal import ElasticPoint, solve_elastic
 
 FLOAT_BITS = 60
 MOST_STEPS = 40

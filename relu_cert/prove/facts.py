@@ -14,8 +14,7 @@ from relu_cert.evidence import Cover, Leaders
 from relu_cert.evidence.outputs import Alone, ByAxes, Outputs, Pair
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.problem.problem import Block, Gates, Problem
-from relu_cert.prove.algebraic.field import Field, Numbers
-from relu_cert.prove.algebraic.linear import Exact
+from relu_cert.prove.algebraic.field import Exact, Field, Numbers
 from relu_cert.prove.ggp.answers import GGP
 from relu_cert.prove.polytope.polytope import MinNorm, Polytope, ShortestWeights, Unlisted
 from relu_cert.serialize import (
@@ -37,9 +36,9 @@ from relu_cert.serialize import (
 
 if TYPE_CHECKING:
     from relu_cert.path.curve import Curve
-    from relu_cert.path.derivatives import Derivatives
     from relu_cert.path.one_neuron import NeuronPath
     from relu_cert.path.pieces import Jump, PathPieces
+    from relu_cert.path.sensitivity import Derivatives
     from relu_cert.path.tied_faces import Faces
 
 

@@ -8,23 +8,24 @@ biases.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from flint import arb_mat
+from flint import arb_mat, fmpq_mat
 from numpy.typing import NDArray
 
-from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
-from relu_cert.problem.problem import Problem
+from relu_cert.errors import Unsettled
+from relu_cert.exact import Matrix, Vector, column, dot, matrix_of, norm_squared, sqrt_upper, to_fraction, to_vector
+from relu_cert.problem.blocks import parallel_classes
+from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.classes import ClassMap, has_biases, size_squared
-from relu_cert.prove.deepest import deepest
-from relu_cert.prove.definite import floats, upper_length
 from relu_cert.prove.facts import BallSet, Facts, NeuronClass
-from relu_cert.prove.split import SEEMS_POSITIVE, Outputs, columns, split_map, with_split
-from relu_cert.prove.unsettled import Unsettled
-from relu_cert.rationals import column, matrix_of, to_fraction, to_vector
+from relu_cert.prove.lifts import independent
+from relu_cert.prove.projection import floats, upper_length
+from relu_cert.prove.proposed_faces import deepest
+from relu_cert.prove.split import SEEMS_POSITIVE, Outputs, columns, null_space, split_map, with_split
 
 Floats = NDArray[np.float64]
 LINEAR = "a neuron that is on at all rows ties, and can change its free bias together with the output bias"
@@ -165,3 +166,41 @@ def _inside(facts: Facts, plain: BallSet, outputs: Outputs, rows: Sequence[_Row]
         if found is not None and found[1] > SEEMS_POSITIVE * np.abs(found[0]).max():
             return found[0]
     raise Unsettled(NEAR)
+
+
+def rows_beside(
+    problem: Problem, classes: Sequence[NeuronClass], theta: Vector, free: Matrix, level: Sequence[int]
+) -> Matrix:
+    """Independent rows, orthogonal to the free ones and to theta."""
+    Z, bags = problem.relu.Z, problem.relu.bags
+    proposed: list[Vector] = []
+    for kinks in {neuron.kinks: None for neuron in classes}:
+        columns = [bags.pooled(one) for one in on_face(Z, kinks)]
+        if not any(dot(one, theta) for one in columns):
+            proposed += columns
+    if level:
+        proposed += _without_weight(problem.relu, theta, free)
+    chosen = independent((*free, *proposed))[len(free) :]
+    if not chosen or not free:
+        return chosen
+    B, rows = matrix_of(free), matrix_of(chosen)
+    inside = (B * B.transpose()).solve(B * rows.transpose())
+    return tuple(to_vector(fmpq_mat([row])) for row in (rows - inside.transpose() * B).tolist())
+
+
+def on_face(Z: Matrix, kinks: Sequence[int]) -> list[Vector]:
+    """Z u for a basis of the u that vanish on these rows."""
+    d = len(Z[0])
+    face = null_space(matrix_of([*(Z[k] for k in kinks), (Fraction(0),) * d]))
+    return [to_vector(matrix_of(Z) * u) for u in face]
+
+
+def _without_weight(network: Network, theta: Vector, free: Matrix) -> Iterator[Vector]:
+    """The lines that have no weight: differences of those that the free rows do not tell apart, then one of each."""
+    first: dict[tuple[Fraction, ...], Vector] = {}
+    t = network.bags.spread(theta)
+    for rows in parallel_classes(network.Z).values():
+        if not sum((t[k] for k in rows), Fraction(0)):
+            line = network.bags.pooled([Fraction(k in rows) for k in range(len(network.Z))])
+            other = first.setdefault(tuple(dot(row, line) for row in free), line)
+            yield tuple(a - b for a, b in zip(line, other, strict=True)) if other != line else line

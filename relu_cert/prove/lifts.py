@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from relu_cert.bags import EACH
-from relu_cert.exact import Matrix, Vector
-from relu_cert.problem.hyperplanes import parallel_classes
+from relu_cert.exact import Matrix, Vector, column, first_independent, matrix_of, to_vector
+from relu_cert.problem.blocks import parallel_classes
 from relu_cert.problem.problem import Problem
-from relu_cert.rationals import column, first_independent, matrix_of, to_vector
 
 SEEMS_ZERO = 1e-6  # relative; a wrong proposal costs time, never a verdict
 MOST_ROWS = 2**12  # of data in which symmetries, which join pairs of them, are looked for

@@ -15,13 +15,11 @@ from math import ceil, log2
 import numpy as np
 
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.dual import feasible_dual
 from relu_cert.prove.facts import Facts, LambdaMax
-from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.multipliers import binary_grid, from_grid, to_grid
 from relu_cert.prove.prove import Propose, exact_neuron
-from relu_cert.prove.value import facts_of, primal
-from relu_cert.refine.logistic import refine_logistic
-from relu_cert.refine.refinement import Refined, RefinedNeuron
+from relu_cert.prove.value import facts_of, feasible_dual, primal
+from relu_cert.refine.refinement import Refined, RefinedNeuron, refine_logistic
 from relu_cert.solve.logistic import solve_logistic
 from relu_cert.solve.prepare import FloatProblem
 

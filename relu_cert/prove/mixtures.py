@@ -14,11 +14,10 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from relu_cert.exact import Vector
+from relu_cert.exact import Vector, column, to_fraction
 from relu_cert.prove.classes import ClassMap
-from relu_cert.prove.definite import floats
+from relu_cert.prove.projection import floats
 from relu_cert.prove.split import null_space
-from relu_cert.rationals import column, to_fraction
 
 MOST_ENTRIES = 400_000  # superclasses times entries of a kernel
 

@@ -17,11 +17,12 @@ from fractions import Fraction
 from operator import mul
 from typing import Any
 
-from flint import fmpq, fmpq_mat
+import numpy as np
+from flint import arb_mat, ctx, fmpq, fmpq_mat
+from numpy.typing import NDArray
 
-from relu_cert.exact import Vector, scaled_rows
-from relu_cert.prove.algebraic.linear import Exact
-from relu_cert.rationals import rows_of, to_fmpq, to_fraction
+from relu_cert.exact import Vector, middle, rows_of, scaled_rows, to_fmpq, to_fraction
+from relu_cert.prove.algebraic.field import Exact
 
 Entries = list[Any]
 """Numbers of one kind: flint's rationals, or those of a field."""
@@ -159,3 +160,41 @@ def _face_minimum(A: fmpq_mat, m: Entries, active: Sequence[int], c: Entries) ->
     held = _sum(A, [x * 0 if k in moves else x for k, x in enumerate(m)], c)
     F = _rows(A, active)
     return times(-(F * F.transpose()).inv() * F, held)
+
+
+SPARE = Fraction(15, 16)  # the checker looks for an inverse of its own
+_BITS = 64
+
+
+def floats(A: fmpq_mat | arb_mat) -> NDArray[np.float64]:
+    """The matrix in float64, up to the last bit."""
+    entries = (arb_mat(A) if isinstance(A, fmpq_mat) else A).entries()
+    return np.array([float(x) for x in entries], dtype=np.float64).reshape(A.nrows(), A.ncols())
+
+
+def stretch(A: fmpq_mat) -> Fraction:
+    """Some sigma with |A x| >= sigma |x| for all x; 0 if no other is found.
+
+    With N = W A - I: |x| = |W A x - N x| <= |W| |A x| + |N| |x|, whatever W is. Products are taken in balls.
+    """
+    n, k = A.nrows(), A.ncols()
+    if k == 0:
+        return Fraction(1)
+    with ctx.workprec(_BITS):
+        balls = arb_mat(A)
+        try:
+            near = np.linalg.pinv(floats(balls), rcond=0.0)
+        except np.linalg.LinAlgError:
+            return Fraction(0)
+        if not np.isfinite(near).all():
+            return Fraction(0)
+        W = arb_mat(k, n, near.ravel().tolist())
+        missed = upper_length(W * balls - arb_mat(k, k, [int(i == j) for i in range(k) for j in range(k)]))
+        return SPARE * (1 - missed) / upper_length(W) if missed < 1 else Fraction(0)
+
+
+def upper_length(A: arb_mat) -> Fraction:
+    """An upper bound on the Frobenius norm."""
+    with ctx.workprec(_BITS):
+        row = arb_mat(1, A.nrows() * A.ncols(), A.entries())
+        return middle((row * row.transpose())[0, 0].upper().sqrt().upper())

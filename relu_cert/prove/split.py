@@ -15,15 +15,26 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
+from relu_cert.errors import Unsettled
+from relu_cert.exact import (
+    Matrix,
+    Vector,
+    column,
+    dot,
+    matrix_of,
+    nearest_solution,
+    norm_squared,
+    sqrt_upper,
+    to_fmpq,
+    to_vector,
+)
+from relu_cert.prove.algebraic.field import Exact, product, reduced, solve
 from relu_cert.prove.classes import ClassMap, frobenius_squared
-from relu_cert.prove.deepest import deepest, inside
-from relu_cert.prove.definite import floats, stretch
 from relu_cert.prove.facts import BallSet
-from relu_cert.prove.grid import on_grid
 from relu_cert.prove.lifts import independent
-from relu_cert.prove.unsettled import Unsettled
-from relu_cert.rationals import column, matrix_of, nearest_solution, to_fmpq, to_vector
+from relu_cert.prove.multipliers import on_grid
+from relu_cert.prove.projection import floats, stretch
+from relu_cert.prove.proposed_faces import deepest, inside
 
 SEEMS_POSITIVE = 1e-7  # relative; a wrong proposal costs time, never a verdict
 
@@ -158,3 +169,71 @@ def forcing(void: Matrix, outputs: Outputs, zero: Sequence[int]) -> Vector:
     if not all(x > margin for x in to_vector(column(h).transpose() * columns(outputs.Q, zero))):
         raise Unsettled("no split of the masses is strictly inside")
     return h
+
+
+RANDOM_COSTS = 8
+SHORT = 10**9
+SEEMS_DIFFERENT = 1e-6  # relative; a wrong guess costs the fact, never its truth
+
+
+def vertex(
+    outputs: Sequence[Exact], target: Exact, cost: Sequence[float] | None = None, known: Exact | None = None
+) -> Exact | None:
+    """alpha >= 0 with sum alpha_a q_a = target, its outputs independent; None if none is found, or `known` again."""
+    if not outputs:
+        return None if any(target) else ()
+    from scipy.optimize import linprog
+
+    Q = np.array([[float(x) for x in q] for q in outputs]).T
+    b = np.array([float(x) for x in target])
+    size = max(float(np.abs(Q).max()), 1e-300)
+    k = len(outputs)
+    found = linprog(cost or np.zeros(k), A_eq=Q / size, b_eq=b / size, bounds=(0, None), method="highs-ds").x
+    if found is None:
+        return None
+    if known is not None:
+        about = np.array([float(x) for x in known])
+        if np.abs(found - about).max() <= SEEMS_DIFFERENT * max(found.max(), about.max()):
+            return None
+    order = [int(a) for a in np.argsort(-found, kind="stable")]
+    rows, pivots = reduced([[*(outputs[a][i] for a in order), right] for i, right in enumerate(target)])
+    if k in pivots or any(row[k] < 0 for row in rows):
+        return None
+    weights = {order[j]: row[k] for row, j in zip(rows, pivots, strict=True)}
+    zero = target[0] * 0
+    return tuple(weights.get(a, zero) for a in range(k))
+
+
+def one_or_two(outputs: Sequence[Exact], target: Exact, first: Exact) -> tuple[tuple[Exact, ...], Exact] | None:
+    """The first solution with h that shows that it is the only one, or another one; None if neither is found."""
+    k = len(outputs)
+    rng = np.random.default_rng(0)
+    costs = [[-1.0 if a == b else 0.0 for b in range(k)] for a in range(k) if not first[a]]
+    costs += [list(rng.standard_normal(k)) for _ in range(RANDOM_COSTS)]
+    for cost in costs:
+        other = vertex(outputs, target, cost, first)
+        if other is not None and other != first:
+            return (first, other), ()
+    h = _farkas(outputs, [a for a in range(k) if first[a]])
+    return None if h is None else ((first,), h)
+
+
+def _farkas(outputs: Sequence[Exact], support: Sequence[int]) -> Exact | None:
+    """h with h.q = 0 on the support and h.q > 0 elsewhere: then only the support can be active. None if not found."""
+    n, zero = len(outputs[0]), outputs[0][0] * 0
+    others = [a for a in range(len(outputs)) if a not in support]
+    if not others:
+        return (zero,) * n
+    Q = np.array([[float(x) for x in q] for q in outputs])
+    size = max(float(np.abs(Q).max()), 1e-300)
+    equal = Q[list(support)] / size if support else None
+    found = deepest(-Q[others] / size, np.zeros(len(others)), [(-1, 1)] * n, 1, equal, np.zeros(len(support)))
+    if found is None or found[1] <= 0:
+        return None
+    near = [zero + to_fmpq(Fraction(float(x)).limit_denominator(SHORT)) for x in found[0]]
+    S = [outputs[a] for a in support]
+    back = solve([[product(p, q) for q in S] for p in S], [product(p, near) for p in S]) if S else []
+    if back is None:
+        return None
+    h = tuple(x - sum((c * p[i] for c, p in zip(back, S, strict=True)), zero) for i, x in enumerate(near))
+    return h if all(product(h, outputs[a]) > 0 for a in others) else None

@@ -16,13 +16,33 @@ from math import floor
 
 from flint import fmpq, fmpq_mat
 
-from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
+from relu_cert.exact import Matrix, Vector, column, dot, norm_squared, sqrt_upper, to_fraction
 from relu_cert.patterns.pattern_set import bit_string
-from relu_cert.problem.doubles import FloatBlocks
-from relu_cert.problem.problem import Problem
-from relu_cert.prove.facts import Dual, ExactNeuron, Facts, Fit, LambdaMax, Primal, Unknown, Value
-from relu_cert.prove.multipliers import project
-from relu_cert.rationals import column, to_fraction
+from relu_cert.problem.direct import FloatBlocks
+from relu_cert.problem.problem import Network, Problem
+from relu_cert.prove.facts import (
+    Dual,
+    ExactNeuron,
+    Facts,
+    Fit,
+    LambdaMax,
+    Multipliers,
+    PieceMultiplier,
+    PieceMultipliers,
+    Primal,
+    Unknown,
+    Value,
+)
+from relu_cert.prove.multipliers import (
+    PieceProposal,
+    Proposals,
+    block_multipliers,
+    project,
+    rounded_pieces,
+    scale,
+    scale_multipliers,
+    sharpened,
+)
 from relu_cert.serialize import Sign
 
 HALF = Fraction(1, 2)
@@ -103,3 +123,45 @@ def facts_of(
     bounds = value(problem, lam, point, dual, gap)
     unknown = Unknown(reason or problem.loss.unsettled)
     return Facts(problem, lam, largest, point, dual, bounds, fit(problem, point, bounds), optimal_set=unknown)
+
+
+NEARLY = Fraction(999, 1000)  # pieces this near to lambda are solved exactly: a choice of effort, not of truth
+
+
+def feasible_dual(problem: Problem, theta: Vector, q: int, lam: Fraction, proposals: Proposals | None) -> Dual:
+    """theta (on the grid 1/q), shrunk until it is dual feasible for lambda, with its multipliers."""
+    multipliers, longest_squared = dual_multipliers(problem, theta, q, lam, proposals)
+    return shrink(Dual(theta, multipliers), longest_squared, lam)
+
+
+def shrink(dual: Dual, longest_squared: Fraction, lam: Fraction) -> Dual:
+    """The dual point times a short s, 0 < s <= 1, with s^2 longest^2 <= lambda^2, the largest one of its grid."""
+    if longest_squared <= lam * lam:
+        return dual
+    precision = 16 + max(64, *((2 * abs(x.numerator)).bit_length() for x in dual.theta))
+    ratio = lam / sqrt_upper(longest_squared, precision + 8)
+    precision += max(0, ratio.denominator.bit_length() - ratio.numerator.bit_length())  # s = 0 would have other pieces
+    s = Fraction(floor(ratio * (1 << precision)), 1 << precision)
+    return Dual(scale(s, dual.theta), scale_multipliers(s, dual.multipliers))
+
+
+def dual_multipliers(
+    problem: Problem, theta: Vector, q: int, lam: Fraction, proposals: Proposals | None
+) -> tuple[Multipliers, Fraction]:
+    """Multipliers for theta, and the largest squared length max_b |X_b'theta - K_b rho_b|^2 that they prove."""
+    network = problem.network
+    if network is None or proposals is None:
+        return block_multipliers(problem, theta, lam * lam)
+    plus, longest_plus = _one_sign(network, theta, q, lam, proposals[1])
+    minus, longest_minus = _one_sign(network, tuple(-x for x in theta), q, lam, proposals[-1])
+    return PieceMultipliers(plus, minus), max(longest_plus, longest_minus)
+
+
+def _one_sign(
+    network: Network, t: Vector, q: int, lam: Fraction, proposal: PieceProposal
+) -> tuple[tuple[PieceMultiplier, ...], Fraction]:
+    pieces = [
+        piece if piece.length_squared <= NEARLY * lam * lam else sharpened(network.Z, t, q, piece, lam * lam)
+        for piece in rounded_pieces(network, t, q, proposal)
+    ]
+    return tuple(p.multiplier for p in pieces), max(p.length_squared for p in pieces)

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 
-from relu_cert.exact import Vector, primitive, scaled_rows
-from relu_cert.problem.doubles import FloatBlock
+from relu_cert.exact import Vector, primitive, rows_of, scaled_rows
+from relu_cert.problem.direct import FloatBlock
 from relu_cert.problem.problem import Problem
-from relu_cert.rationals import rows_of
-from relu_cert.solve.solution import Face, Floats, Key
+from relu_cert.solve.prepare import Face, Floats, Key
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,9 @@ from functools import cached_property
 import numpy as np
 from flint import arb, arb_mat
 
-from relu_cert.exact import Vector
-from relu_cert.rationals import to_fmpq
+from relu_cert.exact import Vector, to_fmpq
 from relu_cert.refine.exact_faces import ExactFace
-from relu_cert.solve.solution import Floats
+from relu_cert.solve.prepare import Floats
 
 Correction = tuple[list[arb], list[arb]]
 

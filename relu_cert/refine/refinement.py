@@ -17,15 +17,14 @@ from math import ceil, log2
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq_mat
 
-from relu_cert.exact import Vector
+from relu_cert.exact import Vector, column, to_vector
 from relu_cert.problem.problem import Problem
-from relu_cert.rationals import column, to_vector
 from relu_cert.refine.exact_faces import ExactFace, ExactFaces
-from relu_cert.refine.newton import KernelPoint, Singular, System, floats, solve_system
-from relu_cert.solve.lasso import enter, independent, nonnegative_lasso
+from relu_cert.refine.newton import KernelPoint, Singular, System, floats, kernel_step, solve_system
+from relu_cert.solve.kernel import enter, independent, nonnegative_lasso
+from relu_cert.solve.logistic import LogisticSolution
 from relu_cert.solve.oracle import Oracle, oracle_of
-from relu_cert.solve.prepare import FloatProblem, prepare
-from relu_cert.solve.solution import Face, Floats, Neuron, Solution
+from relu_cert.solve.prepare import Face, FloatProblem, Floats, Neuron, Solution, prepare
 from relu_cert.solve.solver import carry
 
 _TIED = 1e-6  # faces this near (relative) to lambda may turn out to be violated
@@ -210,3 +209,57 @@ def dyadic(values: Sequence[arb], bits: int) -> Vector:
 def _shifted(m: int, e: int) -> int:
     """The integer nearest to m 2^e."""
     return m << e if e >= 0 else (m + (1 << (-e - 1))) >> -e
+
+
+_STEPS = 14
+
+
+def refine_logistic(
+    problem: Problem, data: FloatProblem, solution: LogisticSolution, lam: Fraction, digits: int
+) -> Refined | None:
+    """A dual point and neurons with about `digits` correct digits; None where the faces are dependent, lose their
+    weight, or Newton's method does not converge. Only a proposal, as everything that is refined."""
+    faces = oracle_of(data).follow(solution.neurons, solution.theta)
+    alpha = carry(faces, solution.neurons, float(lam))
+    made = ExactFaces(problem)
+    chosen = [(f, e, a) for f, a in zip(faces, alpha, strict=True) if a > 0.0 and (e := made[f]) is not None]
+    if not chosen or not independent(np.array([f.B @ (f.B.T @ solution.theta) for f, _, _ in chosen]).T):
+        return None
+    exact = [e for _, e, _ in chosen]
+    with ctx.workprec(ceil((digits + 6) * log2(10)) + 128):
+        solved = _newton(problem, exact, lam, solution.theta.tolist(), [float(a) for _, _, a in chosen], digits)
+        if solved is None:
+            return None
+        places = [x for face in exact for x in (arb_mat(face.A) * solved[0]).entries()]
+        return as_rationals(exact, *solved, places, digits)
+
+
+def _newton(
+    problem: Problem, faces: list[ExactFace], lam: Fraction, theta: list[float], alpha: list[float], digits: int
+) -> tuple[arb_mat, list[arb]] | None:
+    system = System(faces, problem.y, lam)
+    n = system.n
+    y = [arb(int(label)) for label in problem.y]
+    r, weights = arb_mat(n, 1, [arb(x) for x in theta]), [arb(x) for x in alpha]
+    for _ in range(_STEPS):
+        a = [y_k * x for y_k, x in zip(y, r.entries(), strict=True)]
+        if not all(0 < x < 1 for x in a) or not all(w > 0 for w in weights):
+            return None
+        _, (first, second) = system.residuals(r, weights)  # r + sum alpha_a q_a - y: the fit of the squares leaves
+        first = [
+            (F - x + y_k - y_k * ((1 - a_k) / a_k).log()).mid()
+            for F, x, y_k, a_k in zip(first, r.entries(), y, a, strict=True)
+        ]
+        M = system.kernel(weights)
+        for i, a_k in enumerate(a):
+            M[i, i] += 1 / (a_k * (1 - a_k)) - 1
+        try:
+            dr, dalpha = kernel_step(M, system.outputs(r), (first, second))
+        except ZeroDivisionError:
+            return None
+        r = arb_mat(n, 1, [(x + d).mid() for x, d in zip(r.entries(), dr, strict=True)])
+        weights = [(w + d).mid() for w, d in zip(weights, dalpha, strict=True)]
+        moved = [abs(d) / abs(x) for d, x in zip([*dr, *dalpha], [*r.entries(), *weights], strict=True)]
+        if all(x < arb(10) ** -(digits // 2 + 3) for x in moved):  # the next step would be the square of this one
+            return r, weights
+    return None

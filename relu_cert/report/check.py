@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from relu_cert.clock import INTERRUPTED
 from relu_cert.closed_forms.optimum import ClosedForm, closed_form
 from relu_cert.data.dataset import Dataset
 from relu_cert.data.raw import STANDARD_INPUT
@@ -27,10 +28,9 @@ from relu_cert.figures import (
 )
 from relu_cert.free.terms import free_constant, free_parts, free_text
 from relu_cert.global_optimum import distance
-from relu_cert.interrupt import INTERRUPTED
 from relu_cert.lasso import Lasso
 from relu_cert.network.objective import Interval
-from relu_cert.path.derivatives import Derivatives
+from relu_cert.path.sensitivity import Derivatives
 from relu_cert.problem.loss import LOGISTIC, SOFTMAX
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Value
@@ -45,9 +45,7 @@ from relu_cert.report.outputs import (
     neurons_in_lines,
     outputs_json,
 )
-from relu_cert.report.said import Sentence, proved
-from relu_cert.report.shown import Report, known, picked, plain
-from relu_cert.report.terminal import report, shortened, wrapped
+from relu_cert.report.shown import Report, Sentence, known, picked, plain, proved, report, shortened, wrapped
 
 FORMAT = "relu_cert report"
 VERSION = 1

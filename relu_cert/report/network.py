@@ -13,20 +13,18 @@ from relu_cert.bags import EACH
 from relu_cert.certificate import dumps
 from relu_cert.checker import recheck_command
 from relu_cert.claims import decide
+from relu_cert.clock import INTERRUPTED
 from relu_cert.data.dataset import Dataset
 from relu_cert.exact import norm_squared, sqrt_upper
 from relu_cert.figures import at_most, count, decimal, enclosed, one_number, short
 from relu_cert.free.terms import free_constant, free_parts, free_text
-from relu_cert.interrupt import INTERRUPTED
-from relu_cert.network.examine import Comparison, Distance, Examination, distance
+from relu_cert.network.examine import Comparison, Distance, Examination, distance, network_certificate
 from relu_cert.network.objective import HALF, Interval, network_of, residual
 from relu_cert.network.penalty import Conversion
-from relu_cert.network.record import network_certificate
 from relu_cert.network.trained import TrainedNetwork, alive, slope_text
 from relu_cert.prove.facts import Facts, Value
 from relu_cert.report.headline import of_network
-from relu_cert.report.shown import Report, picked, plain
-from relu_cert.report.terminal import report
+from relu_cert.report.shown import Report, picked, plain, report
 
 FAR = 2  # times the best objective: from there on the report says what can be done
 FORMAT = "relu_cert network report"

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.claims.optimal_set import Step, staircase
-from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_upper
+from relu_cert.exact import Matrix, Vector, column, norm_squared, sqrt_upper, to_fraction, to_vector
 from relu_cert.figures import count
 from relu_cert.prove.classes import class_map, frobenius_squared, size_squared
 from relu_cert.prove.facts import Exactly, ExactNeuron, ExactSet, Facts, NeuronClass, Tied, Unknown
 from relu_cert.prove.polytope.polytope import Polytope
-from relu_cert.rationals import column, to_fraction, to_vector
 from relu_cert.report.shown import picked, plain
 
 TOLD_BITS = 64

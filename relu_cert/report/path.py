@@ -12,15 +12,13 @@ from typing import Any
 
 from relu_cert.closed_forms.path import PathForm, path_form
 from relu_cert.figures import at_most, count, decimal, holds_on, lies_in
-from relu_cert.path.breakpoints import Breakpoint
-from relu_cert.path.curve import Sample
-from relu_cert.path.draft import Drafted
+from relu_cert.path.curve import Breakpoint, Sample
+from relu_cert.path.follow import Drafted
 from relu_cert.path.pieces import PathPieces
 from relu_cert.prove.facts import Facts, LambdaMax
 from relu_cert.report.check import largest_text
 from relu_cert.report.headline import of_path
-from relu_cert.report.shown import Report, known, picked, plain
-from relu_cert.report.terminal import claims_table, rendered, shortened, wrapped
+from relu_cert.report.shown import Report, claims_table, known, picked, plain, rendered, shortened, wrapped
 from relu_cert.words import of_groups
 
 FORMAT, VERSION = "relu_cert path", 1

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import ceil
 from types import TracebackType
 
-from relu_cert import compiling
+from relu_cert import clock as compiling
 from relu_cert.cover.limits import Moment
 from relu_cert.figures import downwards, upwards
 

@@ -11,13 +11,12 @@ from relu_cert.bags import EACH
 from relu_cert.data.dataset import Dataset
 from relu_cert.errors import UsageError
 from relu_cert.figures import count, percent_at_most
-from relu_cert.network.approximate import PruningStep, Strategy
 from relu_cert.network.objective import ConvexNeuron, network_of
+from relu_cert.network.prune import PruningStep, Strategy
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.prove.facts import Value
 from relu_cert.report.filters import in_words_of
-from relu_cert.report.shown import Shown, picked
-from relu_cert.report.terminal import wrapped
+from relu_cert.report.shown import Shown, picked, wrapped
 
 
 @dataclass(frozen=True, repr=False)

@@ -17,7 +17,7 @@ from relu_cert.errors import UsageError
 from relu_cert.exact import Vector
 from relu_cert.network.fitted import FittedNetwork, fitted_network, fitted_outputs
 from relu_cert.network.objective import Interval
-from relu_cert.path.derivatives import Derivatives
+from relu_cert.path.sensitivity import Derivatives
 from relu_cert.prove.facts import Facts, Primal, Value
 from relu_cert.report.check import CheckReport
 from relu_cert.report.optimal_set import OptimalSetView, minimal_networks, optimal_set_view

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.closed_forms.path import PathForm
-from relu_cert.path.breakpoints import Breakpoint
-from relu_cert.path.curve import Sample
+from relu_cert.path.curve import Breakpoint, Sample
 from relu_cert.path.one_neuron import NeuronBranch, NeuronJump
 from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport

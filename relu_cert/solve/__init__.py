@@ -1,7 +1,6 @@
 """float64: working sets, exact pricing over all patterns, Newton in kernel form."""
 
-from relu_cert.solve.prepare import FloatProblem, prepare
-from relu_cert.solve.solution import Neuron, PieceMultipliers, Solution, Stats
+from relu_cert.solve.prepare import FloatProblem, Neuron, PieceMultipliers, Solution, Stats, prepare
 from relu_cert.solve.solver import lambda_max, multipliers, solve
 
 __all__ = [

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from relu_cert.solve.pieces import lengths
-from relu_cert.solve.prepare import Numbers, PatternedArrays
+from relu_cert.solve.prepare import Floats, Numbers, PatternedArrays
 from relu_cert.solve.shortest import shortest
-from relu_cert.solve.solution import Floats
 
 _VIOLATED = 1e-13  # rows with g_k.v above -_VIOLATED |g_k| |c| are inside: a little above rounding
 _LARGE = 200_000  # patterns x n x d from which on compiled code pays

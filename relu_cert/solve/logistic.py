@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from relu_cert.solve.oracle import Oracle, oracle_of
-from relu_cert.solve.prepare import BlockArrays, FloatProblem
-from relu_cert.solve.solution import Floats, Neuron
+from relu_cert.solve.prepare import BlockArrays, FloatProblem, Floats, Neuron
 from relu_cert.solve.solver import norm, solve
 
 _IDLE = 12  # rounds without half the gap

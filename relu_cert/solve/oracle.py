@@ -9,9 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.solve.blocks import BlockOracle
+from relu_cert.solve.blocks import BlockOracle, PatternedOracle
 from relu_cert.solve.cones import Cones
-from relu_cert.solve.patterned import PatternedOracle
 from relu_cert.solve.pieces import (
     Pieces,
     correlations,
@@ -20,8 +19,16 @@ from relu_cert.solve.pieces import (
     representatives,
     unpack,
 )
-from relu_cert.solve.prepare import BlockArrays, FloatProblem, NetworkArrays, PatternedArrays
-from relu_cert.solve.solution import Face, Floats, Neuron, add_blocks
+from relu_cert.solve.prepare import (
+    BlockArrays,
+    Face,
+    FloatProblem,
+    Floats,
+    NetworkArrays,
+    Neuron,
+    PatternedArrays,
+    add_blocks,
+)
 
 
 class Oracle(Protocol):

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.solve.prepare import NetworkArrays
+from relu_cert.solve.prepare import Bits, Floats, NetworkArrays, PieceMultipliers
 from relu_cert.solve.shortest import ShortestVectors, shortest
-from relu_cert.solve.solution import Bits, Floats, PieceMultipliers
 
 _BYTE = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)  # 256 x 8
 _CHUNK = 4096  # pieces that are priced together: small enough for the cache

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.solve.solution import Bits, Floats
+from relu_cert.solve.prepare import Bits, Floats
 
 Slots = NDArray[np.intp]
 

@@ -24,8 +24,7 @@ from scipy.linalg.blas import dsyrk
 
 from relu_cert.solve.blocks import Priced, projected
 from relu_cert.solve.cones import Cones, Projected
-from relu_cert.solve.prepare import BlockArrays, Numbers
-from relu_cert.solve.solution import Bits, Floats
+from relu_cert.solve.prepare import Bits, BlockArrays, Floats, Numbers
 
 Kinks = tuple[int, ...]
 Solve = Callable[[Floats, Floats], Floats]  # H^{-1} g, of the lower triangle of H

@@ -16,17 +16,25 @@ from time import perf_counter
 import numpy as np
 
 from relu_cert.problem.problem import Problem
-from relu_cert.solve.blocks import BlockOracle
-from relu_cert.solve.kernel import newton
-from relu_cert.solve.lasso import nonnegative_lasso
+from relu_cert.solve.blocks import BlockOracle, PatternedOracle
+from relu_cert.solve.kernel import newton, nonnegative_lasso
 from relu_cert.solve.oracle import Oracle, oracle_of
-from relu_cert.solve.patterned import PatternedOracle
 from relu_cert.solve.pieces import piece_multipliers
-from relu_cert.solve.prepare import BlockArrays, FloatProblem, NetworkArrays, prepare
-from relu_cert.solve.proximal import proximal_point
-from relu_cert.solve.rescue import interior_point
-from relu_cert.solve.solution import Face, Floats, Key, Neuron, PieceMultipliers, Solution, Stats
-from relu_cert.solve.threads import one_thread
+from relu_cert.solve.prepare import (
+    BlockArrays,
+    Face,
+    FloatProblem,
+    Floats,
+    Key,
+    NetworkArrays,
+    Neuron,
+    PieceMultipliers,
+    Solution,
+    Stats,
+    one_thread,
+    prepare,
+)
+from relu_cert.solve.proximal import interior_point, proximal_point
 
 Progress = Callable[[int, float], None]  # round, relative gap
 

@@ -15,11 +15,10 @@ from relu_cert.bags import EACH, Bags
 from relu_cert.cover.limits import Limits, Moment
 from relu_cert.cover.lines import doubtful, lines_of, weights_of
 from relu_cert.driver.network import optimum_of_network
-from relu_cert.exact import Matrix, Vector, dot, matrix, norm_squared, vector
+from relu_cert.exact import Matrix, Vector, column, dot, matrix, norm_squared, to_vector, vector
 from relu_cert.problem import unlisted_relu
 from relu_cert.prove.classes import Ball, class_map, is_stable
 from relu_cert.prove.facts import BallSet, Facts
-from relu_cert.rationals import column, to_vector
 
 
 def drawn(seed: int, n: int = 4, N: int = 5) -> tuple[Matrix, Vector, Bags]:

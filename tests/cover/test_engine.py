@@ -13,22 +13,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from relu_cert import compiling
+from relu_cert import clock as compiling
+from relu_cert.clock import interruptible
 from relu_cert.cover import compiled, engine
 from relu_cert.cover.build import Task, grow, roots
-from relu_cert.cover.codes import FACE, NEURON, RAY, SIGN, WEIGHT
 from relu_cert.cover.compiled import NotKept, digest_of_sources, load
 from relu_cert.cover.engine import Engine, Part
 from relu_cert.cover.leaf import in_piece, slack
 from relu_cert.cover.limits import Limits
 from relu_cert.cover.lines import coarse, side_of, weights_of
 from relu_cert.cover.setting import setting
-from relu_cert.cover.stack import DONE, STUCK
+from relu_cert.cover.stack import DONE, FACE, NEURON, RAY, SIGN, STUCK, WEIGHT
 from relu_cert.cover.star import TOUCHES, all_rows
 from relu_cert.cover.ties import engine_ties
 from relu_cert.driver.network import optimum_of_network
 from relu_cert.evidence import Cover, Streams
-from relu_cert.interrupt import interruptible
 from relu_cert.problem import unlisted_relu
 from verify.cover.strict import directions, unit
 from verify.cover.tree import Leaves

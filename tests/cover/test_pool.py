@@ -15,8 +15,8 @@ from relu_cert.cover import build
 from relu_cert.cover.build import Done, Exhausted, Task, dual_cover, prisms, roots, roots_of
 from relu_cert.cover.limits import Limits
 from relu_cert.cover.lines import coarse, row_space, side_of, weights_of
-from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
 from relu_cert.cover.setting import Setting, setting
+from relu_cert.cover.state import Cluster, Pools, Processes, Serial
 from relu_cert.cover.ties import engine_ties
 from relu_cert.cover.train import largest
 from relu_cert.evidence import Cover, Streams

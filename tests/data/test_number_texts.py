@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relu_cert.data.numbers import MAX_EXPONENT, MAX_LENGTH, NumberError, is_value, nearest_double, parse_number
+from relu_cert.data.dataset import MAX_EXPONENT, MAX_LENGTH, NumberError, is_value, nearest_double, parse_number
 
 fast = settings(derandomize=True, deadline=None, max_examples=300)
 

@@ -14,16 +14,16 @@ import relu_cert.cover.prover
 import relu_cert.pipeline
 import verify
 from relu_cert import UsageError, certify, certify_group_lasso
+from relu_cert.clock import INTERRUPTED
 from relu_cert.cover.build import THETA_BITS, rounded
 from relu_cert.cover.complement import _two_sided, exact_theta
 from relu_cert.cover.setting import setting
 from relu_cert.cover.train import train
 from relu_cert.driver import network as driver
 from relu_cert.evidence import Cover, Leaders
-from relu_cert.interrupt import INTERRUPTED
+from relu_cert.exact import column
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import BallSet, PieceMultipliers
-from relu_cert.rationals import column
 from tests.free.brute import best, spread, spread_of_some, unique_on_a_line
 
 pytestmark = pytest.mark.long

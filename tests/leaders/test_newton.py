@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from relu_cert.clock import NEVER
-from relu_cert.leaders.bound import bound, multipliers, smallest
+from relu_cert.leaders.bound import Loss, bound, multipliers, smallest
 from relu_cert.leaders.cells import Cell, Floats, make_cell
 from relu_cert.leaders.cone import LINEAR, Point, Slacks, fit, scaling, slacks, start
 from relu_cert.leaders.interior import Rounds, begin, descend, proof
-from relu_cert.leaders.loss import Loss
 from relu_cert.leaders.newton import eliminate, recover, right_side
 
 

@@ -18,14 +18,11 @@ from relu_cert.data.dataset import Dataset
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.network import stationarity as stationarity_module
 from relu_cert.network.claims import CLAIMS, STATEMENTS, network_verdicts
-from relu_cert.network.compare import own_problem
-from relu_cert.network.directions import apart
-from relu_cert.network.examine import Comparison, compare, examine
-from relu_cert.network.merge import merge_on_data
+from relu_cert.network.directions import apart, merge_on_data, own_problem
+from relu_cert.network.examine import Comparison, compare, examine, network_certificate
 from relu_cert.network.objective import ConvexNeuron, Interval, network_of
 from relu_cert.network.optimum import Known
 from relu_cert.network.penalty import Penalty, convert
-from relu_cert.network.record import network_certificate
 from relu_cert.network.trained import Origin, TrainedNetwork
 from relu_cert.pipeline import LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.prove.facts import Facts

@@ -14,8 +14,7 @@ from relu_cert.claims.claim import Verdict
 from relu_cert.data import read_csv
 from relu_cert.data.dataset import Dataset
 from relu_cert.network.claims import network_verdicts
-from relu_cert.network.compare import network_facts, own_problem
-from relu_cert.network.directions import direction_bounds
+from relu_cert.network.directions import direction_bounds, network_facts, own_problem
 from relu_cert.network.examine import Comparison, compare, distance, examine
 from relu_cert.network.formats import rounded
 from relu_cert.network.objective import ConvexNeuron, network_of, objective

@@ -14,8 +14,8 @@ from relu_cert.claims import Verdict
 from relu_cert.commands import pruned
 from relu_cert.data.arrays import dataset_from_arrays
 from relu_cert.errors import UsageError
-from relu_cert.network.approximate import Strategy
 from relu_cert.network.formats import read_network
+from relu_cert.network.prune import Strategy
 from relu_cert.report.progress import Progress
 
 F = Fraction

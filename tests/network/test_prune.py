@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from relu_cert.exact import Matrix
 from relu_cert.network import prune as module
-from relu_cert.network.approximate import Strategy, pruning_path
 from relu_cert.network.objective import ConvexNeuron, fit
-from relu_cert.network.prune import Pruned, output_rank, prune, prune_best, root_sum_sign
+from relu_cert.network.prune import Pruned, Strategy, output_rank, prune, prune_best, pruning_path, root_sum_sign
 
 Z = ((F(1), F(0)), (F(0), F(1)), (F(1), F(-1)), (F(-1), F(-2)))
 Y = (F(3), F(-1), F(2), F(1))

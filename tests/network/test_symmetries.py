@@ -8,10 +8,9 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relu_cert.network.merge import merge_cells, merge_collinear, merge_on_data
+from relu_cert.network.directions import merge_cells, merge_collinear, merge_on_data, scales
 from relu_cert.network.objective import ConvexNeuron, convex_form, convex_objective, fit, objective
 from relu_cert.network.prune import root_sum_sign
-from relu_cert.network.scale import scales
 from relu_cert.network.trained import TrainedNetwork
 
 Z = ((F(1), F(0)), (F(0), F(1)), (F(1), F(-1)), (F(2), F(1)))

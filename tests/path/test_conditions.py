@@ -18,7 +18,7 @@ from relu_cert.path.sensitivity import differentiable
 from relu_cert.pipeline import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts
 from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import Facts
-from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.prove.prove import lambda_max
 from relu_cert.report.progress import Progress
 from relu_cert.solve import prepare, solve
 from tests.path.cases import example, network

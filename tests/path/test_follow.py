@@ -6,10 +6,10 @@ from fractions import Fraction as F
 
 import pytest
 
+from relu_cert.errors import Unsettled
 from relu_cert.path import follow as module
 from relu_cert.path.branch import Branch
 from relu_cert.path.pieces import Piece
-from relu_cert.prove.unsettled import Unsettled
 from tests.path.cases import example, facts_on
 
 

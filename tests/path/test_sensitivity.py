@@ -20,13 +20,12 @@ from relu_cert.data.dataset import Source
 from relu_cert.driver.refined import Question, propose, refine_and_prove
 from relu_cert.exact import Vector, matrix, sqrt_upper, vector
 from relu_cert.path.conditions import active_classes
-from relu_cert.path.derivatives import _digits
-from relu_cert.path.sensitivity import Sensitivity, _ball, _even, _identity, sensitivity
+from relu_cert.path.sensitivity import Sensitivity, _ball, _digits, _even, _identity, sensitivity
 from relu_cert.pipeline import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts, finer
 from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import Facts
-from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.prove.prove import lambda_max
 from relu_cert.report.progress import Progress
 from relu_cert.solve import prepare, solve
 from tests.path.cases import network

@@ -11,7 +11,7 @@ from relu_cert.claims.claim import Verdict
 from relu_cert.path.pieces import Piece
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import class_map
-from relu_cert.prove.definite import floats as to_floats
+from relu_cert.prove.projection import floats as to_floats
 from relu_cert.solve import prepare, solve
 from tests.path.cases import certificate_text, example, facts_on, verdicts
 from tests.path.sets import CASES, SEVERAL, F, facts_of, text_of

@@ -15,6 +15,7 @@ import pytest
 
 from relu_cert.commands import follow
 from relu_cert.data.dataset import Source
+from relu_cert.errors import Unsettled
 from relu_cert.path import follow as follow_module
 from relu_cert.path.branch import Branch
 from relu_cert.path.follow import _Search as Search
@@ -25,7 +26,6 @@ from relu_cert.path.unlisted import training
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import relu, unlisted_relu
 from relu_cert.prove.facts import Attained, LambdaMax
-from relu_cert.prove.unsettled import Unsettled
 from relu_cert.report.path import PathReport
 from relu_cert.report.progress import Progress
 from relu_cert.request import in_python, path_ends

@@ -11,8 +11,7 @@ import pytest
 from relu_cert.exact import matrix
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.patterns.arrangement import IntVector, arrangement, hyperplanes
-from relu_cert.patterns.cells import Cells, cells
-from relu_cert.patterns.circuits import minimal
+from relu_cert.patterns.cells import Cells, cells, minimal
 from relu_cert.patterns.walk import LimitReached
 from tests.patterns import instances
 from tests.patterns.test_patterns_brute_force import FAMILIES, check

@@ -10,9 +10,18 @@ import pytest
 
 from relu_cert.exact import Matrix, matrix, primitive
 from relu_cert.patterns import PatternSet, enumerate_patterns, lower
-from relu_cert.patterns.flats import covering, directions, parallel_classes, products, restrict, seeds
+from relu_cert.patterns.flats import (
+    covering,
+    directions,
+    half_planes,
+    parallel_classes,
+    plane_cells,
+    products,
+    restrict,
+    seeds,
+    shorten,
+)
 from relu_cert.patterns.groups import Groups
-from relu_cert.patterns.planar import half_planes, plane_cells, shorten
 from relu_cert.patterns.words import as_bytes, distinct, pack, symmetric_sums, union_by
 from tests.patterns import instances
 from tests.patterns.test_patterns_brute_force import check

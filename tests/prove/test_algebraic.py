@@ -22,9 +22,8 @@ from relu_cert.patterns import enumerate_patterns
 from relu_cert.pipeline import LambdaChoice, find_facts
 from relu_cert.problem import gated, problem_from_json, relu
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.algebraic.field import Field
+from relu_cert.prove.algebraic.field import Field, reduced, solve
 from relu_cert.prove.algebraic.guess import guessed_residual
-from relu_cert.prove.algebraic.linear import reduced, solve
 from relu_cert.prove.exact_optimum import algebraic_set
 from relu_cert.prove.facts import AlgebraicSet, Facts
 from relu_cert.prove.lifts import equal_entries

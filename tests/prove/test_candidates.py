@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from relu_cert.errors import Unsettled
 from relu_cert.prove.candidates import distinct
 from relu_cert.prove.facts import NeuronClass
-from relu_cert.prove.unsettled import Unsettled
 
 LEVEL = NeuronClass(1, "011", None)
 BENT = NeuronClass(1, "011", None, kinks=(0,), basis=(0,))

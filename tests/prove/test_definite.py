@@ -9,7 +9,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relu_cert.prove.definite import SPARE, stretch
+from relu_cert.prove.projection import SPARE, stretch
 
 TINY = fmpq(1, 10**40)
 

@@ -1,11 +1,11 @@
-"""relu_cert.prove.grid"""
+"""relu_cert.prove.multipliers"""
 
 from fractions import Fraction
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.multipliers import binary_grid, from_grid, to_grid
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)

@@ -12,11 +12,11 @@ from flint import fmpq_mat
 
 from properties.exact import polytope as truth
 from properties.exact.linalg import Vector, rank
+from relu_cert.errors import Unsettled
+from relu_cert.exact import to_fmpq
 from relu_cert.prove.polytope.shortest import shortest
 from relu_cert.prove.polytope.system import System, exact_system
 from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, seems_larger, walk
-from relu_cert.prove.unsettled import Unsettled
-from relu_cert.rationals import to_fmpq
 from verify.rules.polytope import check_polytope
 from verify.sets.solutions import System as Checked
 from verify.text import Node

@@ -8,8 +8,8 @@ import pytest
 
 from relu_cert.exact import Vector, dot, matrix, norm_squared, vector
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.lambda_max import lambda_max as exact_lambda_max
 from relu_cert.prove.prove import exact_neuron, prove
+from relu_cert.prove.prove import lambda_max as exact_lambda_max
 from relu_cert.refine import Refined, RefinedNeuron, refine
 from relu_cert.solve import lambda_max, multipliers, prepare, solve
 from tests.solve.instances import direct, network, random_direct, random_network

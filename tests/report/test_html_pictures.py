@@ -15,8 +15,8 @@ from relu_cert.report.html.check import check_page
 from relu_cert.report.html.functions import _affine, _box, _pieces
 from relu_cert.report.html.neurons import _borders, _height, heaviest_first
 from relu_cert.report.html.optimal_set import Shape, shape
+from relu_cert.report.html.page import View, view
 from relu_cert.report.html.svg import WIDTH, Frame, band, cells, chord, labelled, padded, ticks
-from relu_cert.report.html.view import View, view
 from relu_cert.report.optimal_set import optimal_set_view
 from tests.report.pages import Page, example_outcome, text_outcome
 

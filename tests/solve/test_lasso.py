@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from relu_cert.solve.lasso import nonnegative_lasso
+from relu_cert.solve.kernel import nonnegative_lasso
 
 
 @pytest.mark.parametrize("seed", range(60))

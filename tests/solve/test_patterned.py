@@ -13,13 +13,11 @@ from relu_cert.problem import over_patterns
 from relu_cert.prove.multipliers import block_multipliers
 from relu_cert.solve import FloatProblem, Neuron, lambda_max, multipliers, prepare, solve
 from relu_cert.solve import cones as cones_module
-from relu_cert.solve.blocks import BlockOracle
+from relu_cert.solve.blocks import BlockOracle, PatternedOracle
 from relu_cert.solve.cones import Cones
-from relu_cert.solve.patterned import PatternedOracle
-from relu_cert.solve.prepare import BlockArrays, PatternedArrays
+from relu_cert.solve.prepare import BlockArrays, Floats, PatternedArrays
 from relu_cert.solve.proximal import proximal_point
 from relu_cert.solve.smooth import DirectBlocks, PatternedBlocks, Step, hessian, newton
-from relu_cert.solve.solution import Floats
 
 RATIOS = (0.99, 0.5, 0.1, 1e-2, 1e-3, 1e-4)
 

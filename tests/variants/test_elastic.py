@@ -12,7 +12,7 @@ import pytest
 import verify
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.patterns.sample import draw_gates
+from relu_cert.patterns.predict import draw_gates
 from relu_cert.problem import Problem, gated, over_patterns, relu, written_out
 from tests.cli.run import run
 from tests.variants.mutants import false_survivors, plain

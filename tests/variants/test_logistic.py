@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import verify
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.patterns.sample import draw_gates
+from relu_cert.patterns.predict import draw_gates
 from relu_cert.problem import gated, over_patterns, relu
 from relu_cert.problem.loss import LOGISTIC
 from tests.cli.run import run

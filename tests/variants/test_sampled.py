@@ -13,7 +13,7 @@ from relu_cert.data.read import read_csv_bytes
 from relu_cert.errors import DataError
 from relu_cert.exact import matrix
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.patterns.sample import draw_gates, pattern_of, read_gate_file
+from relu_cert.patterns.predict import draw_gates, pattern_of, read_gate_file
 from relu_cert.problem import over_patterns, relu
 from tests.cli.run import run
 from tests.variants.mutants import false_survivors, flipped, plain

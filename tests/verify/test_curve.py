@@ -15,8 +15,7 @@ from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import decide
 from relu_cert.data.dataset import Source
 from relu_cert.driver.refined import Question, refine_and_prove
-from relu_cert.path.breakpoints import breakpoints
-from relu_cert.path.curve import curve
+from relu_cert.path.curve import breakpoints, curve
 from relu_cert.prove.facts import Facts
 from relu_cert.solve import prepare, solve
 from tests.path.cases import facts_on, network

@@ -19,11 +19,10 @@ from relu_cert.certificate import dumps
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.network.biases import fold
 from relu_cert.network.claims import network_verdicts
-from relu_cert.network.examine import compare, examine
+from relu_cert.network.examine import compare, examine, network_certificate
 from relu_cert.network.formats import npz
 from relu_cert.network.formats.json_text import write as write_json
 from relu_cert.network.penalty import Penalty, convert
-from relu_cert.network.record import network_certificate
 from relu_cert.network.trained import Origin, TrainedNetwork
 from relu_cert.pipeline import LambdaChoice, find_facts, network_problem, verdicts
 from tests.verify.build.given_networks import QUIET, SETTLED, given

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from relu_cert.data.raw import digest, read_bytes
-from relu_cert.errors import UsageError
+from relu_cert.errors import UsageError, file_name
 from relu_cert.files import replacing
-from relu_cert.messages import file_name
 from relu_cert.network.formats import json_text, npz, onnx_file, safetensors_file, torch_file
 from relu_cert.network.formats.arrays import rounded
-from relu_cert.network.formats.estimators import from_scnn, from_sklearn
+from relu_cert.network.formats.named import from_scnn, from_sklearn
 from relu_cert.network.trained import Origin, TrainedNetwork
 
 

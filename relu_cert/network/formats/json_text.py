@@ -17,10 +17,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from relu_cert.data.numbers import NumberError, parse_number
+from relu_cert.data.dataset import NumberError, parse_number
 from relu_cert.data.raw import decode
-from relu_cert.errors import DataError
-from relu_cert.messages import shown
+from relu_cert.errors import DataError, shown
 from relu_cert.network.formats.arrays import Array, assemble
 from relu_cert.network.trained import Origin, TrainedNetwork
 

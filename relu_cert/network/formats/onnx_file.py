@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from relu_cert.errors import DataError, UsageError
-from relu_cert.messages import shown
+from relu_cert.errors import DataError, UsageError, shown
 from relu_cert.network.formats.arrays import Array, assemble, exact, optional, weights
 from relu_cert.network.trained import Origin, TrainedNetwork
 

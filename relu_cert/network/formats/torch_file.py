@@ -5,8 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 
-from relu_cert.errors import DataError
-from relu_cert.messages import shown
+from relu_cert.errors import DataError, shown
 from relu_cert.network.formats.arrays import Array, optional, weights
 from relu_cert.network.formats.named import from_named, opened, to_layers
 from relu_cert.network.trained import Origin, TrainedNetwork

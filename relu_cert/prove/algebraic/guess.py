@@ -12,9 +12,8 @@ from fractions import Fraction
 
 from flint import fmpq_poly, fmpz_mat, fmpz_poly
 
-from relu_cert.exact import Vector
+from relu_cert.exact import Vector, to_fmpq
 from relu_cert.prove.algebraic.field import Field, Number
-from relu_cert.rationals import to_fmpq
 
 DEGREES = (2, 4, 8)
 SPARE_DIGITS = 12

@@ -24,8 +24,7 @@ from relu_cert.prove.ggp.answers import (
     Zero,
 )
 from relu_cert.prove.ggp.coalition import Space, form_win, least_ratio, refute_coalition, winning_coalitions
-from relu_cert.prove.ggp.cones import cone_win
-from relu_cert.prove.ggp.design import Design, column_design, group_design
+from relu_cert.prove.ggp.design import Design, column_design, cone_win, group_design
 from relu_cert.prove.ggp.refute import probe, refute_columns, refute_gates, refute_kernels, refute_line, refute_samples
 from relu_cert.prove.ggp.roots import TooManyTerms
 

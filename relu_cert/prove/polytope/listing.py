@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from relu_cert.errors import Unsettled
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import BallSet, Exactly, Facts
-from relu_cert.prove.grid import from_grid, to_grid
-from relu_cert.prove.polytope.equations import MOST_BITS, weight_system
+from relu_cert.prove.multipliers import from_grid, to_grid
 from relu_cert.prove.polytope.polytope import Polytope, ShortestWeights, Unlisted
 from relu_cert.prove.polytope.shortest import shortest, shortest_alone
-from relu_cert.prove.polytope.system import System
+from relu_cert.prove.polytope.system import MOST_BITS, System, weight_system
 from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, seems_larger, walk
-from relu_cert.prove.unsettled import Unsettled
 
 MOST_BASES = 5000
 MOST_WORK = 120_000  # bases times entries of F: a bound on the time, here and in the checker

@@ -16,13 +16,12 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from relu_cert.exact import Vector, norm_squared
-from relu_cert.prove.algebraic.linear import Rows, product, reduced
-from relu_cert.prove.deepest import deepest
-from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.exact import Vector, column, nearest_solution, norm_squared, to_fmpq, to_fraction
+from relu_cert.prove.algebraic.field import Rows, product, reduced
+from relu_cert.prove.multipliers import binary_grid, from_grid, to_grid
 from relu_cert.prove.polytope.polytope import MinNorm, ShortestWeights
 from relu_cert.prove.polytope.system import Scalar, System
-from relu_cert.rationals import column, nearest_solution, to_fmpq, to_fraction
+from relu_cert.prove.proposed_faces import deepest
 
 SEEMS_POSITIVE = 1e-9  # relative; a wrong proposal costs the fact, never its truth
 SHORT = 10**12  # the largest denominator of what is chosen freely

@@ -14,11 +14,10 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq
 
-from relu_cert.exact import Vector
+from relu_cert.errors import Unsettled
+from relu_cert.exact import Vector, to_fmpq, to_fraction
 from relu_cert.prove.algebraic.field import Number
 from relu_cert.prove.polytope.system import Basic, Scalar, System
-from relu_cert.prove.unsettled import Unsettled
-from relu_cert.rationals import to_fmpq, to_fraction
 
 Basis = tuple[int, ...]
 Row = list[Scalar]

@@ -20,10 +20,16 @@ from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
 from relu_cert.report.check import CheckReport
 from relu_cert.report.filters import described, in_words_of, windows_of
 from relu_cert.report.headline import because
-from relu_cert.report.html.filters import filters_figure
-from relu_cert.report.html.formulas import formula_section
 from relu_cert.report.html.functions import function_figure, neurons_figure, scatter_figure
-from relu_cert.report.html.neurons import dual_figure, fan_figure, heaviest_first, neuron_name, neurons_chart, strips
+from relu_cert.report.html.neurons import (
+    dual_figure,
+    fan_figure,
+    filters_figure,
+    heaviest_first,
+    neuron_name,
+    neurons_chart,
+    strips,
+)
 from relu_cert.report.html.optimal_set import shadow, shadow_figure, shape
 from relu_cert.report.html.page import (
     Head,
@@ -32,6 +38,7 @@ from relu_cert.report.html.page import (
     e,
     figures,
     fold,
+    formula_section,
     of_certificate,
     of_source,
     page,
@@ -39,14 +46,13 @@ from relu_cert.report.html.page import (
     table,
     unbroken,
     verify_section,
+    view,
 )
 from relu_cert.report.html.proof import independence_figure, sensitivity_section, sphere_figure
 from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_figures
-from relu_cert.report.html.view import view
 from relu_cert.report.optimal_set import optimal_set_view
 from relu_cert.report.outputs import directions, free_in_lines
-from relu_cert.report.said import Sentence, first_true, proved, refuted
-from relu_cert.report.terminal import told_once
+from relu_cert.report.shown import Sentence, first_true, proved, refuted, told_once
 from relu_cert.words import of_groups
 
 SYMBOLS = {Verdict.PROVED: "✓", Verdict.REFUTED: "✗", Verdict.UNDECIDED: "?"}

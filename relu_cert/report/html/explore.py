@@ -10,25 +10,28 @@ import numpy as np
 from relu_cert.data.dataset import Dataset
 from relu_cert.exact import rational, sqrt_upper
 from relu_cert.figures import count, decimal, enclosed, short
-from relu_cert.prove.polytope.equations import weight_system
+from relu_cert.prove.polytope.system import weight_system
 from relu_cert.report.explore import ROUNDING, Exploration, Row
 from relu_cert.report.html.check import verdict_section
 from relu_cert.report.html.functions import curves_figure, function_figure, plane_figure
 from relu_cert.report.html.optimal_set import MARKS, shadow, shadow_figure, shape, starred, stars
 from relu_cert.report.html.page import (
+    Floats,
     Head,
     Section,
+    View,
     beside,
     e,
     figures,
+    floats,
     page,
     recaptioned,
     reproduced,
     table,
+    view_of,
 )
 from relu_cert.report.html.set_figures import set_figures
 from relu_cert.report.html.svg import Frame, padded
-from relu_cert.report.html.view import Floats, View, floats, view_of
 
 MOST_VERTICES = 2000
 SAME = "All four networks say the same of every validation and test point, up to rounding."

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from relu_cert.figures import count
-from relu_cert.report.html.page import e, number
+from relu_cert.report.html.page import Floats, View, e, number
 from relu_cert.report.html.svg import (
     WIDTH,
     Frame,
@@ -30,7 +30,6 @@ from relu_cert.report.html.svg import (
     told,
     tone,
 )
-from relu_cert.report.html.view import Floats, View
 
 MOST_NEURONS = 60
 MOST_POINTS = 1500

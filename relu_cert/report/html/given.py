@@ -14,7 +14,7 @@ from relu_cert.exact import rational, sqrt_upper
 from relu_cert.figures import at_least, at_most, count, decimal, entries, one_number, scientific, short, upwards
 from relu_cert.free.terms import free_parts, free_text
 from relu_cert.network.claims import STATEMENTS
-from relu_cert.network.compare import network_facts
+from relu_cert.network.directions import network_facts
 from relu_cert.prove.facts import Facts
 from relu_cert.report.html.check import OF_GROUPS, free_sentence, verdict_section
 from relu_cert.report.html.functions import function_figure
@@ -30,9 +30,9 @@ from relu_cert.report.html.page import (
     page,
     table,
     verify_section,
+    view,
 )
 from relu_cert.report.html.svg import Decades, picture
-from relu_cert.report.html.view import view
 from relu_cert.report.network import NetworkReport
 
 MOST_NEURONS = 60

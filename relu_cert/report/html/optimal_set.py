@@ -11,9 +11,8 @@ import numpy as np
 from relu_cert.figures import count
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.html.neurons import heaviest_first
-from relu_cert.report.html.page import e
+from relu_cert.report.html.page import Floats, drawable, e, floats
 from relu_cert.report.html.svg import WIDTH, Frame, Point, dot, tone
-from relu_cert.report.html.view import Floats, drawable, floats
 from relu_cert.report.optimal_set import TiedNeuron, optimal_set_view
 
 PARALLEL = 1 - 1e-9  # the cosine of directions that are one

@@ -10,16 +10,25 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from html import unescape
 from importlib import resources
 from pathlib import Path
 from shlex import quote
-from xml.etree.ElementTree import Element, tostring
+from typing import Any, Literal
+from xml.etree.ElementTree import Element, fromstring, tostring
+
+import numpy as np
+from numpy.typing import NDArray
 
 from relu_cert import __version__
+from relu_cert.bags import EACH
 from relu_cert.checker import recheck_command
 from relu_cert.data.dataset import Dataset, Source
 from relu_cert.files import stem
+from relu_cert.problem.problem import Problem
+from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.shown import Report
 
 _SMALL = re.compile(r"(\d+(?:\.\d+)?e-\d+|--[a-z-]+)")
@@ -243,3 +252,124 @@ def verify_section(how: str, lines: Sequence[str], rows: Sequence[tuple[str, str
     """How everything is checked again: a sentence, the commands, and the files, each as (what, name, sha256)."""
     body = e("p", how), e("pre", e("code", "\n".join(lines))), files(rows) if rows else None
     return Section("verify", "Verify it", body)
+
+
+NAMES = {"p^{*}": "p*", "lambda_max": "lambda_max", "df": "degrees of freedom"}
+
+
+def math(expression: Any) -> Element:
+    """An expression as an element of MathML."""
+    from sympy import mathml
+
+    text = mathml(expression, printer="presentation")
+    known = re.sub(
+        "&(?!lt;|gt;|amp;)[A-Za-z]+;", lambda found: unescape(found[0]), text
+    )  # names that XML does not have
+    return fromstring(f"<math>{known}</math>")
+
+
+def formula_section(equations: Iterable[tuple[Any, Any]]) -> Section:
+    """Names and what they are, a line for each."""
+    rows = [e("tr", e("td", NAMES.get(str(left), str(left))), e("td", math(right))) for left, right in equations]
+    note = e("p", "Proved: these numbers were put into the optimality conditions exactly.")
+    return Section("closed-form", "In closed form", (note, e("table", e("tbody", rows))))
+
+
+Floats = NDArray[np.float64]
+SMALLEST, LARGEST = 1e-100, 1e100
+Space = Literal["line", "plane", "none"]
+
+
+@dataclass(frozen=True)
+class View:
+    """A network model as floats: f(x) = sum over neurons with gate.x > 0 of slope.x.
+
+    For ReLU gate = w and slope = xi w. For gated ReLU the slope is w and the gate is the listed witness of the
+    neuron's pattern. `features` are the d - 1 or d columns that are not the bias. `everywhere`: theta is feasible for
+    every direction of a neuron, as it is over all patterns and without delta.
+    """
+
+    Z: Floats
+    y: Floats
+    fit: Floats
+    theta: Floats
+    lam: float
+    gates: Floats
+    slopes: Floats
+    names: tuple[str, ...]
+    target: str
+    bias: bool
+    gated: bool = False
+    everywhere: bool = True
+
+    @property
+    def features(self) -> int:
+        """How many columns are not the bias."""
+        return int(self.Z.shape[1]) - self.bias
+
+    @property
+    def space(self) -> Space:
+        """Where the inputs live, as far as that can be drawn."""
+        return {1: "line", 2: "plane"}.get(self.features, "none")  # type: ignore[return-value]
+
+    def inputs(self) -> Floats:
+        """The data points without the bias."""
+        return self.Z[:, : self.features]
+
+    def affine(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Rows of weights as (linear part, constant part) on the features."""
+        constant = rows[:, -1] if self.bias else np.zeros(len(rows))
+        return rows[:, : self.features], constant
+
+
+def view(facts: Facts, data: Dataset | None) -> View | None:
+    """The floats of a network; None for direct problems, for numbers too large or small to draw, for gated networks on
+    patterns that no gate has, for networks with free terms, which are more than their neurons, and for bags of rows,
+    whose data points are no places."""
+    problem = facts.problem
+    known = problem.source
+    if known is None or data is None or problem.free or data.bags is not EACH or data.targets > 1:
+        return None
+    try:
+        neurons = facts.primal.neurons
+        d, gated = len(known.Z[0]), problem.kind == "gated"
+        gates = [_gate(problem, neuron) for neuron in neurons] if gated else [neuron.w for neuron in neurons]
+        if any(gate is None for gate in gates):
+            return None
+        network = view_of(
+            data,
+            floats([facts.fit.center])[0],
+            floats([gate for gate in gates if gate is not None]).reshape(-1, d),
+            floats([[neuron.sign * x for x in neuron.w] for neuron in neurons]).reshape(-1, d),
+            gated=gated,
+        )
+        y, theta = floats([problem.y, facts.dual.theta])
+        return replace(network, y=y, theta=theta, lam=drawable(facts.lam), everywhere=problem.model != "cgl")
+    except OverflowError:
+        return None
+
+
+def view_of(data: Dataset, fit: Floats, gates: Floats, slopes: Floats, *, gated: bool = False) -> View:
+    """A network on its data, without a dual point; OverflowError if a number of these is too large, or not zero and too
+    small."""
+    Z, y = floats(data.Z).reshape(-1, data.d), floats([data.y])[0]
+    named = (data.names, data.target, data.source.bias, gated)
+    return View(Z, y, fit, np.zeros(data.n), 0.0, gates, slopes, *named)
+
+
+def floats(rows: Iterable[Iterable[Fraction | int]]) -> Floats:
+    """The rows as floats. OverflowError if a number is too large, or not zero and too small."""
+    return np.array([[drawable(x) for x in row] for row in rows], dtype=np.float64)
+
+
+def drawable(x: Fraction | int) -> float:
+    """The nearest float; OverflowError outside 1e-100 to 1e100. (Below 1e-100 times that is zero: rounding dust.)"""
+    value = float(x)
+    if abs(value) > LARGEST:
+        raise OverflowError("too large to draw")
+    return value if abs(value) >= SMALLEST else 0.0
+
+
+def _gate(problem: Problem, neuron: ExactNeuron) -> tuple[Fraction | int, ...] | None:
+    """A vector that has the neuron's pattern: its witness, the gate that was given, or none."""
+    return None if problem.patterned is None else problem.patterned.gate(neuron.pattern or "")

@@ -10,8 +10,7 @@ from xml.etree.ElementTree import Element, tostring
 from relu_cert.data.dataset import Dataset
 from relu_cert.exact import rational, sqrt_upper
 from relu_cert.figures import at_most, count, decimal, holds_on, lies_in, short_at_most
-from relu_cert.path.breakpoints import Breakpoint
-from relu_cert.path.curve import Sample, samples
+from relu_cert.path.curve import Breakpoint, Sample, samples
 from relu_cert.path.one_neuron import NeuronBranch, NeuronPath
 from relu_cert.path.pieces import PathPieces
 from relu_cert.problem.problem import Problem
@@ -21,6 +20,7 @@ from relu_cert.report.html.check import verdict_section
 from relu_cert.report.html.page import (
     Head,
     Section,
+    drawable,
     e,
     figures,
     fold,
@@ -41,7 +41,6 @@ from relu_cert.report.html.path_figures import (
     tracks,
 )
 from relu_cert.report.html.svg import Frame, Point, padded
-from relu_cert.report.html.view import drawable
 from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport, event
 

@@ -12,8 +12,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from relu_cert.exact import sqrt_upper
-from relu_cert.path.breakpoints import Breakpoint
-from relu_cert.path.curve import CurveNeuron, Sample
+from relu_cert.path.curve import Breakpoint, CurveNeuron, Sample
 from relu_cert.path.pieces import PathPieces
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.report.html.page import e, number

@@ -11,15 +11,13 @@ import numpy as np
 from flint import fmpq_mat
 
 from relu_cert.claims.sensitivity import freedom_and_sure
-from relu_cert.exact import sqrt_upper
+from relu_cert.exact import column, sqrt_upper, to_fraction
 from relu_cert.figures import at_most, decimal
 from relu_cert.prove.classes import class_map, projector
 from relu_cert.prove.facts import BallSet, Facts
 from relu_cert.prove.optimal_set import largest_squared
-from relu_cert.rationals import column, to_fraction
-from relu_cert.report.html.page import Section, cards, e, figures
+from relu_cert.report.html.page import Floats, Section, View, cards, drawable, e, figures, floats
 from relu_cert.report.html.svg import WIDTH, Decades, Point, dot, path, picture, short_name, tint, tone
-from relu_cert.report.html.view import Floats, View, drawable, floats
 from relu_cert.report.optimal_set import TiedNeuron
 
 MOST_ROWS = 80

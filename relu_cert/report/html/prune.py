@@ -13,24 +13,26 @@ from relu_cert.bags import EACH
 from relu_cert.checker import recheck_command
 from relu_cert.exact import rational
 from relu_cert.figures import count, short
-from relu_cert.network.approximate import PruningStep
+from relu_cert.network.prune import PruningStep
 from relu_cert.report.html.functions import function_figure
 from relu_cert.report.html.page import (
     Head,
     Section,
+    View,
     beside,
     data_arguments,
     e,
     figures,
+    floats,
     of_source,
     page,
     recaptioned,
     reproduced,
     table,
     verify_section,
+    view_of,
 )
 from relu_cert.report.html.svg import Frame, labelled, padded, ticks
-from relu_cert.report.html.view import View, floats, view_of
 from relu_cert.report.prune import Pruning
 
 MOST_LISTED = 200

@@ -13,9 +13,8 @@ from scipy.spatial import ConvexHull, QhullError
 from relu_cert.figures import count
 from relu_cert.report.html.neurons import Strips
 from relu_cert.report.html.optimal_set import Shape
-from relu_cert.report.html.page import e
+from relu_cert.report.html.page import Floats, e
 from relu_cert.report.html.svg import WIDTH, Frame, Layer, Point, dot, labelled, path, picture, thinned, ticks, told
-from relu_cert.report.html.view import Floats
 
 ROW = 20.0
 MOST_NEURONS = 60

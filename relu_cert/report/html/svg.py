@@ -9,8 +9,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from relu_cert.report.html.page import e, number
-from relu_cert.report.html.view import Floats
+from relu_cert.report.html.page import Floats, e, number
 
 WIDTH = 460.0
 LETTER = 6.9  # the width of a digit on an axis

@@ -23,10 +23,10 @@ from relu_cert.data.read import read_csv_bytes
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.network.penalty import Penalty, convert
 from relu_cert.network.claims import network_verdicts
-from relu_cert.network.compare import own_problem
+from relu_cert.network.directions import own_problem
 from relu_cert.network.examine import compare, examine
 from relu_cert.network.trained import Origin
-from relu_cert.network.record import network_certificate
+from relu_cert.network.examine import network_certificate
 from relu_cert.prove.polytope.polytope import Unlisted
 from relu_cert.report.progress import Progress
 from tests.variants.stated import optimal_value
