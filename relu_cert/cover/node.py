@@ -1,4 +1,5 @@
-"""A cone of the walk as it is entered: what it measures, whether there is room, where the walk ends."""
+"""A cone of the walk as it is entered: what it measures, whether there is room, where the walk ends, and which edge is
+to be bisected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A network's problem in the forms that the stages of a cover need."""
+"""A network's problem in the forms that the stages of a cover need, and a float network moved to the optimum of its
+faces."""
 
 from __future__ import annotations
 

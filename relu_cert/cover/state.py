@@ -1,4 +1,5 @@
-"""The work of a proof in a file, so that it can be gone on with: after a limit, after Ctrl-C, after a crash.
+"""The work of a proof in a file, so that it can be resumed: after a limit, after Ctrl-C, after a crash; and the pools
+of processes that share it.
 
 The file holds the trained network, of which theta follows, every root cone that is done, and the open cones of those
 that are not. A root cone is known by a digest of everything that its tree depends on: going on gives the bytes that a

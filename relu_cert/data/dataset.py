@@ -1,4 +1,4 @@
-"""What was read: a frozen data set and how it was read."""
+"""What was read: a frozen data set and how it was read, number by number."""
 
 from __future__ import annotations
 

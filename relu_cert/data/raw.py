@@ -1,4 +1,4 @@
-"""From a path to bytes, and from bytes to text: size limits, gzip, UTF-8."""
+"""From a path to bytes, from bytes to text, and from text to records: size limits, gzip, UTF-8, fields with quotes."""
 
 from __future__ import annotations
 

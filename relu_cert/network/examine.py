@@ -1,4 +1,5 @@
-"""All that is said about one network, in one value; every number in it is exact or an exact enclosure."""
+"""All that is said about one network, in one value, and as a fact of a certificate; every number in it is exact or an
+exact enclosure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The cells of a central arrangement with an integer point in each, by either engine."""
+"""The cells of a central arrangement with an integer point in each, by either engine; and circuits that bound their
+number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many patterns to expect, before any enumeration."""
+"""How many patterns to expect, before any enumeration, and samples of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many sets at once: rows of 64-bit words, bit j of word i for element 64 i + j."""
+"""Many sets at once, packed: rows of 64-bit words, bit j of word i for element 64 i + j."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which face a ReLU neuron lies on: proposals, from the exact maximiser at theta. `classes.is_stable` judges them."""
+"""Which face a ReLU neuron lies on, and where it lies deepest: proposals, from the exact maximiser at theta.
+`classes.is_stable` judges them."""
 
 from __future__ import annotations
 

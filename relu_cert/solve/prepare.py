@@ -1,4 +1,4 @@
-"""Float arrays of a problem, made once."""
+"""Float arrays of a problem, made once; solutions; and one thread for small matrices."""
 
 from __future__ import annotations
 

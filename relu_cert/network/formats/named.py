@@ -1,4 +1,4 @@
-"""Networks as named arrays: W1, b1, w2, b2, or the layers of a PyTorch state dict."""
+"""Networks as named arrays: W1, b1, w2, b2, or the layers of a PyTorch state dict; and those of fitted estimators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The neurons of a network: how heavy each is, which way it looks, and the dual constraint where they touch it."""
+"""The neurons of a network: how heavy each is, which way it looks, and the dual constraint where they touch it; the
+filters of a convolutional one as pictures."""
 
 from __future__ import annotations
 
