@@ -550,6 +550,10 @@ def prune(
     correct: bool = True,
     seed: int = 0,
     bias: bool = False,
+    conv: str | None = None,
+    bags: Any = None,
+    pool: str | None = None,
+    slope: Number | None = None,
     penalty: str = "paper",
     batch_size: int | None = None,
     output_bias: OutputBias = "refuse",
@@ -562,8 +566,9 @@ def prune(
     """Prune the optimal network, or a given one: exactly while that is free, then at the least cost in fit.
 
     `strategy` chooses the next neuron once pruning costs: "residual", "magnitude", "gradient" or "random" (`seed`).
-    Without `correct` the other neurons stay as they are. `penalty`, `batch_size`, `output_bias`, `seconds`, `jobs` and
-    `dask` are those of `certify_network`. The result has `steps` (width, objective, loss) and `network_of_width`.
+    Without `correct` the other neurons stay as they are. `conv`, `bags`, `pool`, `slope`, `penalty`, `batch_size`,
+    `output_bias`, `seconds`, `jobs` and `dask` are those of `certify_network`. The result has `steps` (width,
+    objective, loss) and `network_of_width`.
 
     >>> found = prune([[1], [2], [-1]], [1, 3, 2], 1, network=([[1], [1]], [1, 1]))
     >>> found
@@ -574,7 +579,10 @@ def prune(
     if strategy not in tuple(Strategy):
         raise UsageError(f"there is no strategy {strategy!r}; there are {', '.join(Strategy)}.")
     trained = None if network is None else given_network(network)
-    data, _ = dataset_from_arrays(Z, y, bias=bias, slope=None if trained is None else trained.slope)
+    bent = slope_of(slope, "slope")
+    if trained is not None:
+        bent, conv = trained.bent(bent), conv or trained.rule
+    data, _ = dataset_from_arrays(Z, y, bias=bias, conv=conv, bags=bags, pool=pool, slope=bent)
     with Progress(quiet=not progress) as stages:
         return pruned(
             data,

@@ -197,7 +197,9 @@ class Certificate:
         for w, v in neurons:
             fit = fit + p.output(w, v)
         if "free" in fact and B is not None:
-            fit = fit + column(entries(B * rows(fact["free"], self.outputs)))
+            c = vector(fact["free"])  # row by row, a row for each column of B
+            rows_of = [c[i : i + self.outputs] for i in range(0, len(c), self.outputs)]
+            fit = fit + column(entries(B * matrix(rows_of, self.outputs)))
         return neurons, fit
 
     @property

@@ -109,7 +109,7 @@ def test_patterns_without_gates_do_not_predict():
         ({"gates": "no.csv"}, DataError, "no.csv"),
         ({"l2": 0}, UsageError, "l2 must be positive"),
         ({"l2": 1, "loss": "logistic"}, UsageError, "do not go together"),
-        ({"loss": "hinge"}, UsageError, "loss is 'squares' or 'logistic', not 'hinge'"),
+        ({"loss": "hinge"}, UsageError, "loss is 'squares', 'logistic' or 'softmax', not 'hinge'"),
         ({"interval": (1, 1)}, UsageError, "needs lo < hi"),
         ({"interval": "1,2"}, UsageError, "two numbers"),
         ({"interval": (1, 2), "l2": 1}, UsageError, "least squares"),

@@ -30,7 +30,7 @@ from verify.numbers.roots import can_vanish, sign_of_sum
 from verify.optimal.ball import Ball, Class
 from verify.optimal.multipliers import batches, check_multipliers
 from verify.problem.blocks import written_out
-from verify.problem.input import read_input
+from verify.problem.input import Input, read_input
 from verify.problem.problem import OBJECTIVE, Problem, read_problem
 from verify.problem.variants import ELASTIC, LOGISTIC, under
 from verify.rule import plain
@@ -394,14 +394,15 @@ def problem_text(**more: Any) -> dict[str, Any]:
 def test_what_a_claim_needs_is_said() -> None:
     """Each variant in its own words, joined by commas; nothing for the plain problem."""
     one = Problem("relu", Fraction(1), ((Fraction(1),),), vec(1))
-    assert under(one) == ""
-    assert under(replace(one, model="gated")) == "gated networks"
-    assert under(replace(one, patterns=(1,))) == "over the 1 listed pattern only"
-    assert under(replace(one, patterns=(1, 0))) == "over the 2 listed patterns only"
-    assert under(replace(one, free=("skip",))) == "with these terms free of penalty: skip"
-    assert under(replace(one, delta=Fraction(1, 2))) == "with delta = 1/2"
-    assert under(replace(one, logistic=True)) == "for the logistic loss"
-    assert under(replace(one, model="gated", patterns=(1,))) == "gated networks, over the 1 listed pattern only"
+    csv = Input("", "csv")
+    assert under(one, csv) == ""
+    assert under(replace(one, model="gated"), csv) == "gated networks"
+    assert under(replace(one, patterns=(1,)), csv) == "over the 1 listed pattern only"
+    assert under(replace(one, patterns=(1, 0)), csv) == "over the 2 listed patterns only"
+    assert under(replace(one, free=("skip",)), csv) == "with these terms free of penalty: skip"
+    assert under(replace(one, delta=Fraction(1, 2)), csv) == "with delta = 1/2"
+    assert under(replace(one, logistic=True), csv) == "for the logistic loss"
+    assert under(replace(one, model="gated", patterns=(1,)), csv) == "gated networks, over the 1 listed pattern only"
 
 
 def test_what_is_stated() -> None:

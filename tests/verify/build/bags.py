@@ -107,7 +107,9 @@ def planted(
         "dual": {"theta": words(theta), "multipliers": multipliers},
         **plain.value_and_fit(y, lam, fit, alpha * lam, theta),
     }
-    tied = {(xi, w) for xi, entries in multipliers.items() for w in (vector(data.Z, t, xi, *entry) for entry in entries)}
+    tied = {
+        (xi, w) for xi, entries in multipliers.items() for w in (vector(data.Z, t, xi, *entry) for entry in entries)
+    }
     claims = ["patterns-complete", "optimal", "fit"]
     if sum(dot(w, w) == squared for _, w in tied) == 1 and any(fit):
         facts["exact_set"] = {"solutions": [word(alpha)], "farkas": words([ZERO] * len(y))}
@@ -201,7 +203,9 @@ def rescale(value: Any, scales: Sequence[int]) -> None:
             if isinstance(values, str):
                 entry[2] = words(Fraction(x) * scales[k] for k, x in zip(rows, values.split(), strict=True))
             else:
-                entry[2] = [words(Fraction(c) * scales[k] for c in x.split()) for k, x in zip(rows, values, strict=True)]
+                entry[2] = [
+                    words(Fraction(c) * scales[k] for c in x.split()) for k, x in zip(rows, values, strict=True)
+                ]
         else:
             rescale(entry, scales)
 
@@ -221,7 +225,9 @@ def signals(pool: str = "mean", conv: str = "1d:2") -> Case:
         records = mat([[draw.randint(-1, 2) for _ in range(4)] for _ in range(3)])
         bags = [image_windows(record, (1, 4), (1, 2)) for record in records]
         try:
-            case = planted("signals", bags, vec(*(draw.randint(-3, 3) for _ in bags)), Fraction(1), pool, (records, conv))
+            case = planted(
+                "signals", bags, vec(*(draw.randint(-3, 3) for _ in bags)), Fraction(1), pool, (records, conv)
+            )
         except ValueError:
             continue
         if "exact_set" in case.certificate["facts"] and any(not any(z) for bag in bags for z in bag):
@@ -278,7 +284,6 @@ BAD: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a bag moved": (lambda p: p["bags"].reverse(), r"problem\.bags\[0\]: expected .*data given"),
     "one target more": (lambda p: p.update(y=p["y"] + " 1"), r"problem\.bags: expected an array of 4"),
 }
-
 
 
 HEADER = "bag,x0,y\n"
@@ -401,7 +406,8 @@ def restated(tree: dict[str, Any], rows: bool = False) -> dict[str, Any]:
     for one in facts["primal"]["neurons"]:
         for i, bag in enumerate(problem["bags"]):
             heights = [
-                max(dot(Z[k], vec(*one["w"].split())), Fraction(0)) * m for k, m in zip(bag["rows"], bag["times"], strict=True)
+                max(dot(Z[k], vec(*one["w"].split())), Fraction(0)) * m
+                for k, m in zip(bag["rows"], bag["times"], strict=True)
             ]
             fit[i] += (1 if one["sign"] == "+" else -1) * Fraction(bag["scale"]) * sum(heights, Fraction(0))
         if rows:
@@ -445,7 +451,6 @@ def scaled(rows: list[Vec]) -> list[Vec]:
     return [tuple(x / (k % 3 + 1) for x in row) for k, row in enumerate(rows)]
 
 
-
 @cache
 def produced() -> list[tuple[str, bytes, bytes | None]]:
     """What the program finds for a few signals, images and sets: covers with the set of all optimal networks."""
@@ -465,10 +470,14 @@ def produced() -> list[tuple[str, bytes, bytes | None]]:
 
 def accepted() -> list[tuple[str, bytes, bytes | None]]:
     """For the corpus: signals, sets, covers of them, and dense certificates of every kind of evidence with a diagonal P."""
-    found: list[tuple[str, bytes, bytes | None]] = [(pool, signals(pool).text, signals(pool).raw) for pool in ("mean", "sum")]
+    found: list[tuple[str, bytes, bytes | None]] = [
+        (pool, signals(pool).text, signals(pool).raw) for pool in ("mean", "sum")
+    ]
     found += [(f"plane {i}", case.text, case.raw) for i, case in enumerate(some(2, 12)[::4])]
     found += [(f"line {i}", case.text, case.raw) for i, case in enumerate(some(1, 12)[::4])]
-    found += [(f"long form {i}", case.text, case.raw) for i, case in enumerate(map(in_long_form, *zip(*LONG, strict=True)))]
+    found += [
+        (f"long form {i}", case.text, case.raw) for i, case in enumerate(map(in_long_form, *zip(*LONG, strict=True)))
+    ]
     found += produced()
     kinds: set[str] = set()
     for path in sorted(dense(), key=lambda path: path.stat().st_size):

@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 from tests.verify.build import plain
-from tests.verify.oracle.brute import mat, vec
 from tests.verify.build.plain import Case
 from tests.verify.cover.plant import STREAMS, one_class, packed, tie
+from tests.verify.oracle.brute import mat, vec
 from verify.problem.variants import ELASTIC
 
 
@@ -350,11 +350,19 @@ SIDES: list[tuple[str, dict[str, Any], str]] = [
     ("level neurons without their row", {f"{SET}.lift": ["1 1 1 1", "-1 1 -1 1"]}, ONES),
     ("the row of the second level neuron", {f"{SET}.lift": ["1 1 1 1", "1 1 0 0", "-1 1 -1 1"]}, ONES),
     ("a further row across a level one", {f"{SET}.lift": ["1 1 1 1", "0 0 1 1", "-2 -1 1 2"]}, ONES),
-    ("level neurons to both sides without a further row", {f"{SET}.lift": ["1 1 1 1", "0 0 1 1"]}, "expected 2 numbers"),
+    (
+        "level neurons to both sides without a further row",
+        {f"{SET}.lift": ["1 1 1 1", "0 0 1 1"]},
+        "expected 2 numbers",
+    ),
     ("a split of level neurons on one side", {f"{SET}.split": "3/4 0"}, r"\|F'x\| > 0 \|x\|"),
     ("level neurons to both sides of other weights", {f"{SET}.split": "1/4 1/2"}, "every positive weight >"),
     ("a forced weight beside level neurons", {f"{SET}.forced": "-1 1 -1 1"}, "expected 0 numbers"),
-    ("one network, though two biases are level", {"claims[2].verdict": "PROVED"}, "zero on a data point, found 2 that are"),
+    (
+        "one network, though two biases are level",
+        {"claims[2].verdict": "PROVED"},
+        "zero on a data point, found 2 that are",
+    ),
     ("a level neuron to one side is out", {f"{SET}.classes[1]": None}, "the piece is not out"),
 ]
 UNSEEN: list[tuple[str, dict[str, Any], str]] = [
@@ -363,7 +371,11 @@ UNSEEN: list[tuple[str, dict[str, Any], str]] = [
     ("a weight for a linear neuron that has none", {f"{SET}.split": "1/5 1/5"}, "every positive weight >"),
     ("all weight for a linear neuron", {f"{SET}.split": "0 2/5"}, r"\|F'x\| > 0 \|x\|"),
     ("no linear class, though one ties", {f"{SET}.classes[2]": None}, "the piece is not out"),
-    ("one network, though its bias is level beside unseen rows", {"claims[2].verdict": "PROVED"}, "found 1 that are not"),
+    (
+        "one network, though its bias is level beside unseen rows",
+        {"claims[2].verdict": "PROVED"},
+        "found 1 that are not",
+    ),
 ]
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("no free term named", {"problem.free": []}, r"problem\.free: expected some of output-bias, biases, skip"),

@@ -18,15 +18,14 @@ from typing import Any
 from mpmath import mp, mpf
 
 from relu_cert.certificate import dumps
-from relu_cert.pipeline import LambdaChoice, find_facts, network_problem, verdicts
+from relu_cert.cover.limits import Limits
 from relu_cert.data.read import read_csv_bytes
-from relu_cert.network.trained import TrainedNetwork
-from relu_cert.network.penalty import Penalty, convert
 from relu_cert.network.claims import network_verdicts
 from relu_cert.network.directions import own_problem
-from relu_cert.network.examine import compare, examine
-from relu_cert.network.trained import Origin
-from relu_cert.network.examine import network_certificate
+from relu_cert.network.examine import compare, examine, network_certificate
+from relu_cert.network.penalty import Penalty, convert
+from relu_cert.network.trained import Origin, TrainedNetwork
+from relu_cert.pipeline import LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.prove.polytope.polytope import Unlisted
 from relu_cert.report.progress import Progress
 from tests.variants.stated import optimal_value
@@ -139,7 +138,8 @@ def given(name: str) -> Given:
 def solved(planted: Planted, raw: bytes) -> Planted:
     """The same with the neurons and the weights of the only optimal network, right to about 70 digits."""
     problem = network_problem(read_csv_bytes(raw, "data.csv"), "relu", QUIET)
-    facts = find_facts(problem, LambdaChoice(value=Fraction(planted.lam)), Fraction(1, 10**140), QUIET)
+    lam, listed = LambdaChoice(value=Fraction(planted.lam)), Limits(by_list=True)  # the list refines to any gap
+    facts = find_facts(problem, lam, Fraction(1, 10**140), QUIET, limits=listed)
     assert facts.fit.radius_squared < Fraction(1, 10**138)
     sizes = [(n.sign, n.w, Fraction(n.norm) / facts.lam) for n in facts.primal.neurons]
     neurons = tuple((xi, tuple(x / alpha for x in w)) for xi, w, alpha in sizes)

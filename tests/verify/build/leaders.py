@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.verify.build import plain
-from tests.verify.oracle.brute import Mat, Vec, mat, vec
 from tests.verify.build.plain import Case, word, words
+from tests.verify.oracle.brute import Mat, Vec, mat, vec
 
 FOLDER = Path(__file__).parents[1] / "rocq"
 CELL, OTHER, PROOF = "facts.leaders.+.cells[0]", "facts.leaders.-.cells[0]", "facts.leaders"

@@ -12,10 +12,9 @@ from functools import cache
 from math import isqrt
 from typing import Any
 
-from tests.verify.build import optimal_sets
-from tests.verify.build import plain
-from tests.verify.oracle.brute import Mat, Vec, combine, dot, mat, vec
+from tests.verify.build import optimal_sets, plain
 from tests.verify.build.plain import Case, words
+from tests.verify.oracle.brute import Mat, Vec, combine, dot, mat, vec
 
 SQRT_2 = {"polynomial": "-2 0 1", "lo": "1", "hi": "2"}
 SQRT_5 = {"polynomial": "-5 0 1", "lo": "2", "hi": "3"}

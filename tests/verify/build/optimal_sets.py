@@ -9,10 +9,10 @@ from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 
-from tests.verify.oracle import brute
 from tests.verify.build import plain
-from tests.verify.oracle.brute import Mat, Vec, combine, dot, mat, solve, times, vec
 from tests.verify.build.plain import SIGNS, Case, words
+from tests.verify.oracle import brute
+from tests.verify.oracle.brute import Mat, Vec, combine, dot, mat, solve, times, vec
 
 ZERO = Fraction(0)
 
