@@ -13,6 +13,7 @@ import pytest
 
 import verify
 from tests.marks import long_where
+from tests.verify.build import inputs
 from tests.verify.corpus.accepted_cases import ACCEPTED, accepted
 from tests.verify.corpus.rejected_cases import Wrong, wrong
 from tests.verify.oracle.truth import is_true
@@ -42,6 +43,12 @@ def test_what_is_proved_is_said_in_words() -> None:
         "(neurons: 1; relative gap at most 0)",
         "every solution has the same fit, at squared distance at most 0 from the center",
     ]
+
+
+@pytest.mark.parametrize(("name", "text", "raw"), inputs.accepted())
+def test_stated_inputs_are_accepted(name: str, text: bytes, raw: bytes) -> None:
+    """What wrong inputs are made of is right: a slope, two labels, several outputs."""
+    assert verify.check(text, raw), name
 
 
 def test_reasons_are_distinct() -> None:
@@ -200,4 +207,4 @@ def test_every_reject_path_is_reached() -> None:
                 lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
                 if not any((str(path), line) in reached for line in lines):
                     missed.append(f"{module}.py:{node.lineno}: {ast.unparse(node)}")
-    assert missed == []
+    assert not missed, "\n".join(missed)

@@ -14,7 +14,7 @@ from typing import Any
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import over_patterns
 from tests.variants.stated import certified, random_data
-from tests.verify.build import bags
+from tests.verify.build import bags, inputs
 from tests.verify.build import free_terms as free
 from tests.verify.build.leaders import WRONG as LEADERS
 from tests.verify.build.leaders import leading
@@ -524,7 +524,7 @@ def wrong() -> list[Wrong]:
         Wrong(reason, changed(accepted(name), change), accepted(name).raw, message)
         for name, reason, change, message in WRONG
     ]
-    corpus += [Wrong(*one) for one in bags.wrong()]
+    corpus += [Wrong(*one) for one in (*bags.wrong(), *inputs.wrong())]
     corpus += covers() + leaders() + free_terms() + just_below() + no_lower_faces() + shared_neurons()
     return corpus + rejected_text() + unreadable_data()
 
