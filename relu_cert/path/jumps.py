@@ -37,15 +37,18 @@ LOOKED_AT = 24  # gaps
 def find_jump(
     problem: Problem, floats: FloatProblem, largest: LambdaMax, here: Facts, cover: PathPieces
 ) -> Jump | None:
-    """A proved jump inside the interval: at the lambda of the facts, or at a simple rational in one of the gaps."""
-    if cover.lo < here.lam < cover.hi and (found := jump_at(here)) is not None:
-        return found
-    for lam in _simple(cover.gaps[:LOOKED_AT]):
-        if lam == here.lam or not cover.lo < lam < cover.hi:
-            continue
+    """A proved jump inside the interval: at the lambda of the facts, or at a simple rational in one of the gaps. It
+    rests on multipliers of the pieces: where the facts have a cover in their place, the list proves them again."""
+
+    def listed(lam: Fraction) -> Facts:
         question = Question(problem, floats, lam, largest, Fraction(1, 10**9))
-        if lam * lam < largest.squared and (found := jump_at(refine_and_prove(question, solve(floats, float(lam))))):
-            return found
+        return refine_and_prove(question, solve(floats, float(lam)))
+
+    for lam in (here.lam, *(lam for lam in _simple(cover.gaps[:LOOKED_AT]) if lam != here.lam)):
+        if cover.lo < lam < cover.hi and lam * lam < largest.squared:
+            facts = here if lam == here.lam and not here.covered else listed(lam)
+            if (found := jump_at(facts)) is not None:
+                return found
     return None
 
 

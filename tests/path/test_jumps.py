@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from relu_cert import certify
 from relu_cert.claims.claim import Verdict
 from relu_cert.exact import norm_squared
 from relu_cert.path.jumps import simplest
@@ -102,3 +103,10 @@ def test_the_farkas_vector_matters() -> None:
 def test_simplest_rational(lo: Fraction, hi: Fraction, expected: Fraction) -> None:
     """The rational of an interval with the smallest denominator."""
     assert simplest(lo, hi) == expected
+
+
+def test_a_jump_where_a_cover_proves_the_optimum() -> None:
+    """The jump has multipliers of its own, not the cover of the facts beside it, which the checker would not read."""
+    Z, y = [[2, -2, -2, 2], [-6, 3, 0, 3], [0, 1, 2, 1]], [73, 27, 17]
+    found = certify(Z, y, 36, claims="min-norm-continuous")
+    assert found.claims["min-norm-continuous"].verdict == "REFUTED"
