@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from relu_cert.report.shown import wrapped
+from relu_cert.report.terminal import wrapped
 from relu_cert.words import CLAIMS, NETWORK_CLAIMS, SOLUTION_CLAIMS, WORDS, ClaimWord, Word, looked_up
 
 

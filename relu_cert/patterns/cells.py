@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.patterns.arrangement import IntVector
-from relu_cert.patterns.points import REACH, Integers, exact_point, small, witnesses
 from relu_cert.patterns.walk import LimitReached, Walk, bits_of, pivot_coordinate, walk
+from relu_cert.patterns.witness import REACH, Integers, exact_point, small, witnesses
 
 Circuits = list[tuple[int, tuple[int, ...]]]
 
@@ -47,7 +47,7 @@ def minimal(broken: Mapping[int, int], *, compiled: bool = False) -> Circuits:
 
 def _compiled_circuits(broken: Mapping[int, int], size: int) -> Circuits:
     """The same for masks of one word and at most `size` members."""
-    from relu_cert.patterns.enumerate import minimal_masks
+    from relu_cert.patterns.assemble import minimal_masks
 
     masks = np.fromiter(broken, dtype=np.uint64, count=len(broken))
     members = np.empty((len(masks), size), dtype=np.int64)

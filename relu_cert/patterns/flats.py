@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.exact import primitive
-from relu_cert.patterns.points import small
+from relu_cert.patterns.witness import small
 from relu_cert.patterns.words import Numbers, Words, distinct, pack, union_by, words_for
 
 Array = NDArray[Any]

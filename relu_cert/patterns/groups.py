@@ -16,9 +16,9 @@ from relu_cert.patterns.arrangement import Arrangement, Hyperplanes, restrict_pl
 from relu_cert.patterns.cells import Engine, cells, cover_bound, minimal
 from relu_cert.patterns.flats import fitting, half_lines, half_planes, line_cells, plane_cells, shorten, small_or_same
 from relu_cert.patterns.pattern_set import Group
-from relu_cert.patterns.points import Integers, small
 from relu_cert.patterns.predict import Prediction
 from relu_cert.patterns.walk import LimitReached
+from relu_cert.patterns.witness import Integers, small
 from relu_cert.patterns.words import (
     Bytes,
     Numbers,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from relu_cert.patterns.arrangement import Hyperplanes
 from relu_cert.patterns.flats import Flats, climb, seeds
 from relu_cert.patterns.pattern_set import Group
-from relu_cert.patterns.points import Integers, small
+from relu_cert.patterns.witness import Integers, small
 from relu_cert.patterns.words import (
     ONES,
     Bytes,

@@ -45,7 +45,9 @@ from relu_cert.report.outputs import (
     neurons_in_lines,
     outputs_json,
 )
-from relu_cert.report.shown import Report, Sentence, known, picked, plain, proved, report, shortened, wrapped
+from relu_cert.report.said import Sentence, proved
+from relu_cert.report.shown import Report, known, picked, plain
+from relu_cert.report.terminal import report, shortened, wrapped
 
 FORMAT = "relu_cert report"
 VERSION = 1

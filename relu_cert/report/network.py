@@ -24,7 +24,8 @@ from relu_cert.network.penalty import Conversion
 from relu_cert.network.trained import TrainedNetwork, alive, slope_text
 from relu_cert.prove.facts import Facts, Value
 from relu_cert.report.headline import of_network
-from relu_cert.report.shown import Report, picked, plain, report
+from relu_cert.report.shown import Report, picked, plain
+from relu_cert.report.terminal import report
 
 FAR = 2  # times the best objective: from there on the report says what can be done
 FORMAT = "relu_cert network report"

@@ -12,7 +12,8 @@ from relu_cert.figures import decimal
 from relu_cert.path.one_neuron import NeuronBranch, NeuronJump, NeuronPath
 from relu_cert.prove.facts import Facts
 from relu_cert.report.headline import of_one_neuron
-from relu_cert.report.shown import Report, picked, plain, wrapped
+from relu_cert.report.shown import Report, picked, plain
+from relu_cert.report.terminal import wrapped
 
 FORMAT, VERSION = "relu_cert one neuron", 1
 

@@ -18,7 +18,8 @@ from relu_cert.path.pieces import PathPieces
 from relu_cert.prove.facts import Facts, LambdaMax
 from relu_cert.report.check import largest_text
 from relu_cert.report.headline import of_path
-from relu_cert.report.shown import Report, claims_table, known, picked, plain, rendered, shortened, wrapped
+from relu_cert.report.shown import Report, known, picked, plain
+from relu_cert.report.terminal import claims_table, rendered, shortened, wrapped
 from relu_cert.words import of_groups
 
 FORMAT, VERSION = "relu_cert path", 1

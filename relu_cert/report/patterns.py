@@ -16,7 +16,8 @@ from relu_cert.errors import UsageError
 from relu_cert.files import Place, decide_places, refusal
 from relu_cert.patterns import PatternSet, Prediction, save_npz
 from relu_cert.patterns.predict import counted
-from relu_cert.report.shown import Shown, picked, wrapped
+from relu_cert.report.shown import Shown, picked
+from relu_cert.report.terminal import wrapped
 
 
 @dataclass(frozen=True, repr=False)

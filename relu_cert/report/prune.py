@@ -16,7 +16,8 @@ from relu_cert.network.prune import PruningStep, Strategy
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.prove.facts import Value
 from relu_cert.report.filters import in_words_of
-from relu_cert.report.shown import Shown, picked, wrapped
+from relu_cert.report.shown import Shown, picked
+from relu_cert.report.terminal import wrapped
 
 
 @dataclass(frozen=True, repr=False)

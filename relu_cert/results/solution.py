@@ -32,7 +32,8 @@ from relu_cert.pipeline import DEFAULT_GAP as OPTIMUM_GAP
 from relu_cert.pipeline import LambdaChoice, Request, Stages
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.value import HALF, block_neuron, fit, primal, value
-from relu_cert.report.shown import Shown, columns, plain, report
+from relu_cert.report.shown import Shown, plain
+from relu_cert.report.terminal import columns, report
 from relu_cert.results.check import Certified
 from relu_cert.serialize import number, vector
 

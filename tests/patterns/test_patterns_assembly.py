@@ -15,8 +15,8 @@ from relu_cert.patterns.arrangement import arrangement, hyperplanes
 from relu_cert.patterns.cells import cells, minimal
 from relu_cert.patterns.finish import finish
 from relu_cert.patterns.jit import lowest, uncounted
-from relu_cert.patterns.points import REACH
 from relu_cert.patterns.tableau import pivot_integers
+from relu_cert.patterns.witness import REACH
 from relu_cert.patterns.words import both_halves
 from tests.patterns import instances
 

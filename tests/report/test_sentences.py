@@ -12,7 +12,7 @@ import pytest
 
 from relu_cert.claims.claim import Result, Verdict
 from relu_cert.path.pieces import PathPieces
-from relu_cert.report import shown as terminal
+from relu_cert.report import terminal
 from relu_cert.report.headline import of_path
 from tests.cli.run import run
 from tests.report.sentences import judged

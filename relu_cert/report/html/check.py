@@ -52,7 +52,8 @@ from relu_cert.report.html.proof import independence_figure, sensitivity_section
 from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_figures
 from relu_cert.report.optimal_set import optimal_set_view
 from relu_cert.report.outputs import directions, free_in_lines
-from relu_cert.report.shown import Sentence, first_true, proved, refuted, told_once
+from relu_cert.report.said import Sentence, first_true, proved, refuted
+from relu_cert.report.terminal import told_once
 from relu_cert.words import of_groups
 
 SYMBOLS = {Verdict.PROVED: "✓", Verdict.REFUTED: "✗", Verdict.UNDECIDED: "?"}
