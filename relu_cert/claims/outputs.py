@@ -18,10 +18,11 @@ def of_the_set(facts: Facts, claim: str) -> Answer:
         return undecided(f"{facts.unsettled}.")
     if isinstance(found, Pair):
         if claim != "p-unique":
-            return undecided("the optimal networks are a continuum: neurons of one pattern share their weights anew.")
+            return undecided("there are two optimal networks, and mixtures of them; the set is not described.")
         widths = f"of widths {len(found.first)} and {len(found.second)}"
-        why = "neurons of one pattern whose top singular value is multiple share their weights in a continuum of ways"
-        return refuted("exact optimum", f"two different optimal networks, exactly, {widths}: {why}.")
+        return refuted(
+            "exact optimum", f"two different optimal networks, exactly, {widths}; mixtures of them are, too."
+        )
     K = len(found.classes)
     if claim == "p-unique":
         outputs = "its output is not zero" if K == 1 else "their outputs are independent"
