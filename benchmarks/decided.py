@@ -29,14 +29,14 @@ from benchmarks.symmetric import symmetric_data
 from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import Result, Verdict, decide
 from relu_cert.data.dataset import Source
-from relu_cert.driver.refined import propose
+from relu_cert.driver.optimum import IntervalChoice, LambdaChoice, find_facts
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.pipeline import IntervalChoice, LambdaChoice, find_facts
 from relu_cert.problem import gated, relu
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
+from relu_cert.prove.listed import propose
 from relu_cert.prove.prove import lambda_max
 from relu_cert.report.progress import Progress
 from relu_cert.solve import prepare

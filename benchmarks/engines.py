@@ -31,8 +31,10 @@ from properties.soundness.carry import Pair
 from properties.soundness.case import SILENT, ask, objection
 from properties.soundness.statements.list_and_cover import instances
 from relu_cert.certificate import certificate, dumps
+from relu_cert.claims import decide
 from relu_cert.data.read import read_csv_bytes
-from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
+from relu_cert.driver.optimum import DEFAULT_GAP, LambdaChoice, find_facts
+from relu_cert.driver.variant import network_problem
 from relu_cert.problem import unlisted_relu
 from verify import check
 
@@ -116,7 +118,7 @@ def timed(raw: bytes, *, listed: bool) -> tuple[float, int, int]:
     data = read_csv_bytes(raw, "gaussian.csv")
     problem = network_problem(data, "relu", SILENT) if listed else unlisted_relu(data.Z, data.y)
     facts = find_facts(problem, LambdaChoice(ratio=Fraction(1, 10)), DEFAULT_GAP, SILENT)
-    results = verdicts(facts)
+    results = decide(facts)
     text = dumps(certificate(data.source, facts, results)).encode()
     check(text, raw)
     undecided = sum(str(result.verdict) == "UNDECIDED" for result in results)

@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.commands import drawn
 from relu_cert.data.dataset import Dataset
+from relu_cert.driver.variant import drawn
 from relu_cert.exact import Vector
 from relu_cert.problem.networks import over_patterns
 from relu_cert.solve import prepare, solve

@@ -126,11 +126,12 @@ def prepared(line: Line, folder: Path, target: Path) -> None:
 def measured(line: Line, folder: Path, starts: int, widths: Sequence[int]) -> dict[str, Any]:
     """All figures of a line, in this process."""
     from relu_cert.certificate import certificate, dumps
-    from relu_cert.claims import Verdict
+    from relu_cert.claims import Verdict, decide
     from relu_cert.cover.limits import Limits
     from relu_cert.data.read import read_csv
+    from relu_cert.driver.optimum import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts
+    from relu_cert.driver.variant import network_problem
     from relu_cert.evidence import Cover
-    from relu_cert.pipeline import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts, network_problem, verdicts
     from relu_cert.report.progress import Progress
     from verify import check as recheck
 
@@ -144,7 +145,7 @@ def measured(line: Line, folder: Path, starts: int, widths: Sequence[int]) -> di
             choice = LambdaChoice(ratio=Fraction(line.ratio))
             limits = Limits(seconds=line.seconds)
             facts = find_facts(problem, choice, DEFAULT_GAP, stages, derivatives=Derivatives(), limits=limits)
-            results = verdicts(facts)
+            results = decide(facts)
         found = time.process_time() - begin
         text = dumps(certificate(data.source, facts, results))
         megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -32,13 +32,14 @@ from relu_cert import examples
 from relu_cert.checker import accepted
 from relu_cert.commands import follow
 from relu_cert.data import read_csv
-from relu_cert.driver.refined import propose
+from relu_cert.driver.optimum import prepared
+from relu_cert.driver.variant import DEFAULT_MAX_PATTERNS, network_problem
 from relu_cert.exact import Matrix, Vector, matrix, vector
 from relu_cert.path.build import solved
 from relu_cert.path.follow import follow_path
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.pipeline import DEFAULT_MAX_PATTERNS, network_problem, prepared
 from relu_cert.problem import relu
+from relu_cert.prove.listed import propose
 from relu_cert.prove.prove import lambda_max
 from relu_cert.report.path import PathReport
 from relu_cert.report.progress import Progress

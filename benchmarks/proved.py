@@ -24,10 +24,12 @@ from pathlib import Path
 
 from benchmarks.real import Case, raw_data
 from relu_cert.certificate import certificate, dumps
+from relu_cert.claims import decide
 from relu_cert.cover.limits import Limits
 from relu_cert.data.read import read_csv_bytes
+from relu_cert.driver.optimum import DEFAULT_GAP, LambdaChoice, find_facts
+from relu_cert.driver.variant import network_problem
 from relu_cert.figures import at_most
-from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.report.progress import Progress
 from verify import check
 from verify.proved import prove
@@ -51,7 +53,7 @@ def evidence(case: Case, raw: bytes, seconds: float) -> bytes:
         problem = network_problem(data, "relu", stages, listed=False)
         choice = LambdaChoice(ratio=case.ratio)
         facts = find_facts(problem, choice, DEFAULT_GAP, stages, limits=Limits(seconds=seconds))
-    content = certificate(data.source, facts, verdicts(facts, ("optimal",)))
+    content = certificate(data.source, facts, decide(facts, ("optimal",)))
     content["facts"] = {name: fact for name, fact in content["facts"].items() if name in KEPT}
     return dumps(content).encode()
 

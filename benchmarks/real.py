@@ -47,16 +47,17 @@ import numpy as np
 from benchmarks.methods import Neurons, Training, sampled
 from relu_cert import examples
 from relu_cert.certificate import certificate, dumps
-from relu_cert.claims import Result, Verdict
+from relu_cert.claims import Result, Verdict, decide
 from relu_cert.cover.limits import Limits
 from relu_cert.data.dataset import Dataset
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.driver.network import exact_point
+from relu_cert.driver.optimum import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts
+from relu_cert.driver.variant import network_problem
 from relu_cert.errors import UsageError
 from relu_cert.evidence import Cover, Leaders
 from relu_cert.exact import norm_squared, rational
 from relu_cert.figures import at_most
-from relu_cert.pipeline import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.problem import unlisted_relu
 from relu_cert.prove.facts import Facts
 from relu_cert.report.progress import Progress
@@ -241,7 +242,7 @@ def prove(case: Case, raw: bytes, seconds: float, *, listed: bool = False, gap: 
         problem = network_problem(data, "relu", stages, listed=listed)
         choice, limits = LambdaChoice(ratio=case.ratio), Limits(seconds=seconds)
         facts = find_facts(problem, choice, gap, stages, derivatives=Derivatives(), limits=limits)
-    results = verdicts(facts)
+    results = decide(facts)
     text = dumps(certificate(data.source, facts, results)).encode()
     found = time.process_time()
     refusal = ""

@@ -28,12 +28,13 @@ from numpy.typing import NDArray
 from benchmarks.peers import environment
 from relu_cert.certificate import certificate, dumps
 from relu_cert.checker import accepted
+from relu_cert.claims import decide
 from relu_cert.claims.claim import Verdict
 from relu_cert.data.dataset import Source
 from relu_cert.data.raw import digest
+from relu_cert.driver.optimum import DEFAULT_GAP, LambdaChoice, find_facts
 from relu_cert.lasso import lasso
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts, verdicts
 from relu_cert.problem import gated, relu
 from relu_cert.problem.networks import over_patterns
 from relu_cert.problem.problem import Problem
@@ -322,7 +323,7 @@ def proved_lasso(X: Floats, y: Floats, lam: float) -> tuple[float, float, float]
     for _ in range(5):
         began = time.process_time()
         facts = find_facts(lasso(X, SIZE, y).plain, choice, DEFAULT_GAP, Progress(quiet=True), position=False)
-        found = verdicts(facts, PROVED)
+        found = decide(facts, PROVED)
         done = time.process_time()
         text = dumps(certificate(source, facts, found))
         proved.append(done - began)

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from relu_cert.driver.refined import propose
 from relu_cert.exact import Vector, norm_squared
 from relu_cert.path.jumps import jump_at
 from relu_cert.path.pieces import Jump
 from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.exact_optimum import exact_facts
+from relu_cert.prove.listed import propose
 from relu_cert.prove.prove import lambda_max
 from relu_cert.solve import prepare
 

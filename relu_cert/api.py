@@ -33,6 +33,8 @@ from relu_cert.commands import (
 from relu_cert.cover.limits import Limits
 from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number
 from relu_cert.data.dataset import Dataset
+from relu_cert.driver.optimum import DEFAULT_GAP
+from relu_cert.driver.variant import DEFAULT_MAX_PATTERNS, network_problem
 from relu_cert.errors import DataError, UsageError
 from relu_cert.files import Place, decide_places, written_here
 from relu_cert.free.terms import read_free
@@ -45,7 +47,6 @@ from relu_cert.network.penalty import PYTORCH, convert, implied, without_decay
 from relu_cert.network.penalty import penalty as named_penalty
 from relu_cert.network.prune import Strategy
 from relu_cert.patterns import enumerate_patterns, predict
-from relu_cert.pipeline import DEFAULT_GAP, DEFAULT_MAX_PATTERNS, network_problem
 from relu_cert.problem.loss import SQUARES, LossName
 from relu_cert.report.explore import Exploration
 from relu_cert.report.patterns import Patterns

@@ -2,23 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from relu_cert.bags import EACH
+from relu_cert.claims import (
+    NAMES,
+    PATH_CLAIMS,
+    POSITION,
+    SENSITIVITY,
+    Result,
+    asked_for,
+    decide,
+    require_applicable,
+)
 from relu_cert.cover.facts import prove_lambda_max
 from relu_cert.cover.limits import Limits
 from relu_cert.data.dataset import Dataset, Source
-from relu_cert.driver.refined import propose
+from relu_cert.driver.optimum import (
+    DEFAULT_GAP,
+    NO_LIMITS,
+    Derivatives,
+    IntervalChoice,
+    LambdaChoice,
+    Stages,
+    find_facts,
+    optimum,
+    prepared,
+)
+from relu_cert.driver.variant import (
+    DEFAULT_MAX_PATTERNS,
+    MOST_WRITTEN_OUT,
+    NetworkModel,
+    Variant,
+    network_problem,
+    network_variant,
+    varied,
+    with_free_terms,
+)
 from relu_cert.errors import UsageError
-from relu_cert.exact import Matrix, Vector
 from relu_cert.files import beside
-from relu_cert.free.terms import Free, roots, with_zero_rows
+from relu_cert.free.terms import roots, with_zero_rows
 from relu_cert.lasso import Lasso
 from relu_cert.network.biases import OutputBias, fold
 from relu_cert.network.claims import network_verdicts
@@ -34,27 +62,10 @@ from relu_cert.path.follow import Drafted, draft, follow_path, is_known
 from relu_cert.path.jumps import find_jump
 from relu_cert.path.one_neuron import one_neuron_path
 from relu_cert.path.unlisted import Training
-from relu_cert.patterns.predict import draw_gates, predict
-from relu_cert.pipeline import (
-    DEFAULT_GAP,
-    DEFAULT_MAX_PATTERNS,
-    NO_LIMITS,
-    Derivatives,
-    IntervalChoice,
-    LambdaChoice,
-    Request,
-    Stages,
-    answered,
-    find_facts,
-    network_problem,
-    optimum,
-    prepared,
-    verdicts,
-)
-from relu_cert.problem import over_patterns, written_out
-from relu_cert.problem.loss import LOGISTIC, SOFTMAX, SQUARES, Loss
+from relu_cert.patterns.predict import predict
 from relu_cert.problem.problem import Model, Problem
-from relu_cert.prove.facts import Along
+from relu_cert.prove.facts import Along, Facts
+from relu_cert.prove.listed import propose
 from relu_cert.prove.prove import lambda_max
 from relu_cert.report.check import CheckReport
 from relu_cert.report.explore import Exploration, rows_of
@@ -64,120 +75,54 @@ from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport
 from relu_cert.report.prune import Pruning
 
-MOST_WRITTEN_OUT = 5000  # patterns whose blocks are treated one by one
-NetworkModel = Literal["relu", "gated"]
-Gates = Mapping[str, Vector | None]  # patterns, each with a vector that has it if one is known
-
 
 @dataclass(frozen=True)
-class Variant:
-    """Which problem it is; by default the paper's own, over all patterns.
+class Request:
+    """What is asked about a problem: `named` are the claims that were asked for by name."""
 
-    `gates`  only these patterns
-    `delta`  delta/2 sum |w_b|^2 is added (eq:l2-penalized-cgl)
-    `loss`   half the sum of squares, or the logistic loss for labels -1 (or 0) and 1 (app:general-losses)
-    `free`   the terms that are not penalised (relu_cert.free.terms)
-    """
+    choice: LambdaChoice
+    gap: Fraction
+    claims: tuple[str, ...]
+    named: tuple[str, ...]
+    interval: IntervalChoice | None
+    derivatives: Derivatives | None
 
-    gates: Gates | None = None
-    delta: Fraction = Fraction(0)
-    loss: Loss = SQUARES
-    free: Free = ()
-    rho: Fraction = Fraction(0)  # an output bias b that costs rho/2 b^2
-
-
-def drawn(Z: Matrix, count: int, seed: int) -> Gates:
-    """The patterns of random Gaussian gates; UsageError if there are none."""
-    found = draw_gates(Z, count, seed)
-    if not found:
-        raise UsageError("no pattern of the data carries a neuron (Z is zero, or no draw met one); give the gates.")
-    return found
-
-
-def network_variant(
-    data: Dataset, model: NetworkModel, variant: Variant, stages: Stages, max_patterns: int, *, listed: bool = True
-) -> Problem:
-    """The problem of a network in that variant. Not `listed`: the patterns need not be, where a cover will do."""
-    gates = variant.gates
-    for given, option in ((gates is not None, "--patterns (and --gates)"), (variant.delta, "--l2")):
-        if given:
-            data.require_single_rows(option)
-            data.require_one_output(option)
-    if data.targets > 1 and variant.loss is LOGISTIC:
-        raise UsageError("--loss logistic is for networks with one output; classes have --loss softmax.")
-    if variant.loss is SOFTMAX:
-        if data.targets == 1 or not one_hot(data.y, data.targets):
-            raise UsageError("--loss softmax is for classes (--classes COLUMN), without --center.")
-        if variant.free or variant.rho:
-            raise UsageError("--loss softmax is for networks without --free or a decayed bias; --bias is a feature.")
-    if variant.rho:
-        if model != "relu" or gates is not None or variant.delta or variant.free or variant.loss is not SQUARES:
-            raise UsageError(
-                "a decayed bias is for ReLU networks over all patterns with squares, without --free, --l2."
-            )
-        a = roots(variant.rho)
-        problem = network_problem(with_zero_rows(data, a), model, stages, max_patterns, listed=listed)
-        return replace(problem, free=("output-bias",), roots=a, appended=data.source.bias)
-    if variant.free:
-        if model != "relu" or gates is not None or variant.delta:
-            raise UsageError("--free is for ReLU networks over all patterns and without --l2.")
-        plain = network_problem(data, model, stages, max_patterns, listed=listed)
-        return varied(with_free_terms(plain, data, variant.free), variant)
-    if gates is not None:
-        return varied(over_patterns(data.Z, data.y, tuple(gates), model, gates=tuple(gates.values())), variant)
-    problem = network_problem(data, model, stages, max_patterns, listed=listed or bool(variant.delta))
-    if variant.delta:
-        if problem.listed is not None and len(problem.listed) > MOST_WRITTEN_OUT:
-            raise UsageError(
-                f"--l2 treats the patterns one by one, and there are {len(problem.listed)}, over "
-                f"{MOST_WRITTEN_OUT}; take some of them with --patterns N."
-            )
-        problem = written_out(problem)
-    return varied(problem, variant)
+    @classmethod
+    def of(
+        cls,
+        choice: LambdaChoice,
+        gap: Fraction,
+        claims: str | Sequence[str] | None = None,
+        required: str | Sequence[str] = (),
+        interval: IntervalChoice | None = None,
+        noise: Fraction | None = None,
+    ) -> Request:
+        """A claim about the path or about derivatives asks for these; without `claims` all are wanted."""
+        named = (*asked_for(claims or ()), *asked_for(required))
+        wanted = named if claims is not None else (*NAMES, *named)
+        if interval is None and any(name in PATH_CLAIMS for name in named):
+            interval = IntervalChoice()
+        differentiated = noise is not None or any(name in SENSITIVITY for name in wanted)
+        return cls(choice, gap, wanted, named, interval, Derivatives(noise) if differentiated else None)
 
 
-def with_free_terms(problem: Problem, data: Dataset, free: Free) -> Problem:
-    """The problem with terms that are not penalised."""
-    if "biases" in free and not data.source.bias:
-        raise UsageError("--free biases needs the column of ones whose weights they are; read the data with --bias.")
-    if "biases" in free:
-        data.require_one_output("--free biases")
-    if "biases" in free and data.source.pool == "sum":
-        raise UsageError("--free biases is for --pool mean: a sum of constants grows with the bag.")
-    if data.source.slope and (terms := [term for term in free if term != "output-bias"]):
-        raise UsageError(f"--free {','.join(terms)} is not offered with a slope: rows are there as z and as -z.")
-    return replace(problem, free=free, appended=data.source.bias)
-
-
-def varied(problem: Problem, variant: Variant) -> Problem:
-    """The problem with its penalty and its loss."""
-    if variant.rho and not problem.roots:
-        raise UsageError("--decayed-bias is for networks; a group lasso has an intercept.")
-    if variant.delta and variant.loss is LOGISTIC:
-        raise UsageError("--l2 and --loss logistic do not go together.")
-    if variant.delta:
-        return replace(problem, delta=variant.delta)
-    if variant.loss is SQUARES:
-        return problem
-    if variant.loss is SOFTMAX and problem.targets == 1:
-        raise UsageError("--loss softmax is for networks with several classes.")
-    if variant.loss is SOFTMAX:
-        return replace(problem, loss=SOFTMAX)
-    if problem.kind != "cgl" and zero_or_one(problem.y):
-        return replace(problem, loss=LOGISTIC, y=tuple(2 * label - 1 for label in problem.y))
-    if any(abs(label) != 1 for label in problem.y):
-        raise UsageError("--loss logistic needs labels 1 and -1, or 1 and 0, in the target column.")
-    return replace(problem, loss=LOGISTIC)
-
-
-def one_hot(y: Vector, C: int) -> bool:
-    """Whether every row of C numbers is 1 for one class, and 0 for the others."""
-    return all(sorted(y[k : k + C]) == [0] * (C - 1) + [1] for k in range(0, len(y), C))
-
-
-def zero_or_one(y: Vector) -> bool:
-    """Whether all labels are 0 or 1: for the logistic loss 0 stands for -1 then."""
-    return all(label in (0, 1) for label in y)
+def answered(
+    request: Request, problem: Problem, stages: Stages, limits: Limits = NO_LIMITS
+) -> tuple[Facts, tuple[Result, ...]]:
+    """The facts about the problem, and the verdicts that were asked for."""
+    require_applicable(request.named, problem)
+    position = any(name in POSITION for name in request.named)
+    facts = find_facts(
+        problem,
+        request.choice,
+        request.gap,
+        stages,
+        request.interval,
+        request.derivatives,
+        limits,
+        position=position,
+    )
+    return facts, decide(facts, request.claims)
 
 
 def checked(
@@ -207,7 +152,7 @@ def checked(
     problem = network_variant(data, model, replace(variant, gates=None), stages, max_patterns)
     every = find_facts(problem, LambdaChoice(value=facts.lam), asked.gap, stages, derivatives=Derivatives())
     path = beside(target, ".all-patterns.cert.json")
-    return replace(report, over_all=CheckReport(data.source, data, verdicts(every), path, every))
+    return replace(report, over_all=CheckReport(data.source, data, decide(every), path, every))
 
 
 def checked_lasso(
@@ -222,7 +167,7 @@ def checked_lasso(
 
 
 NETWORK_GAP = Fraction(1, 1000)
-PATH_CLAIMS = ("patterns-complete", "continuous", "set-continuous", "min-norm-continuous", "breakpoints", "curve")
+OF_A_PATH = ("patterns-complete", "continuous", "set-continuous", "min-norm-continuous", "breakpoints", "curve")
 LAMBDA_MAX_SECONDS = 20.0
 OWN_SIZE = 5000  # points times neurons, where patterns are not listed: beyond, the program over the own ones takes long
 
@@ -271,7 +216,7 @@ def follow(
     if not found.complete and not isinstance(floats, Training):
         jump = find_jump(problem, floats, largest, facts, found)
     facts = replace(facts, path=Along(found, drawn, jump))
-    results = verdicts(facts, PATH_CLAIMS[problem.unlisted :])
+    results = decide(facts, OF_A_PATH[problem.unlisted :])
     target = target or Path(source.path).with_suffix(".path.json")
     lost = len(enclosed) - len(kept)
     return PathReport(source, data, results, target, facts, largest, found, kept, lost, drawn.all)
@@ -291,7 +236,7 @@ def follow_one_neuron(
     problem = network_problem(data, "relu", stages, max_patterns)
     facts = optimum(problem, LambdaChoice(value=found.top or Fraction(1)), DEFAULT_GAP, stages)
     facts = replace(facts, one_neuron=found)
-    results = verdicts(facts, ("patterns-complete", "one-neuron"))
+    results = decide(facts, ("patterns-complete", "one-neuron"))
     return OneNeuronReport(data.source, data, results, target, facts, found)
 
 

@@ -12,15 +12,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from relu_cert.commands import Gates, Variant, drawn
+from relu_cert.commands import Request
 from relu_cert.cover.limits import Limits
 from relu_cert.data.arrays import exact_matrix, exact_number
 from relu_cert.data.dataset import NumberError
+from relu_cert.driver.optimum import DEFAULT_GAP, IntervalChoice, LambdaChoice
+from relu_cert.driver.variant import Gates, Variant, drawn
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix
 from relu_cert.free.terms import read_free
 from relu_cert.patterns.predict import gate_patterns, read_gate_file
-from relu_cert.pipeline import DEFAULT_GAP, IntervalChoice, LambdaChoice, Request
 from relu_cert.problem.loss import LOSSES, LossName
 
 Number = Fraction | int | float | str

@@ -27,7 +27,7 @@ from properties.soundness.held import RELATED, notes, truths, wrong
 from properties.strategies import rational_matrix, vector
 from relu_cert.data.dataset import Dataset, Source
 from relu_cert.data.read import read_csv_bytes
-from relu_cert.pipeline import Derivatives
+from relu_cert.driver.optimum import Derivatives
 from relu_cert.problem import unlisted_relu
 from relu_cert.problem.problem import Problem
 

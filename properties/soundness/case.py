@@ -17,11 +17,11 @@ from properties.exact.linalg import Matrix, Vector, transpose
 from properties.exact.patterns import Pattern, gated_problem, patterns, relu_problem
 from properties.exact.problem import CGL
 from relu_cert.certificate import certificate, dumps
-from relu_cert.claims import Result
+from relu_cert.claims import Result, decide
 from relu_cert.cover import limits
 from relu_cert.data.dataset import Source
+from relu_cert.driver.optimum import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoice, find_facts
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.pipeline import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoice, find_facts, verdicts
 from relu_cert.problem import gated, over_patterns, relu, unlisted_relu, written_out
 from relu_cert.problem.loss import LOGISTIC, SQUARES
 from relu_cert.problem.problem import Block, Problem
@@ -217,7 +217,7 @@ def ask(
     where patterns are listed."""
     choice, most = LambdaChoice(value=case.lam), limits.Limits(by_list=by_list)
     facts = find_facts(case.problem, choice, DEFAULT_GAP, SILENT, interval, derivatives, most)
-    return Answer(case, facts, verdicts(facts))
+    return Answer(case, facts, decide(facts))
 
 
 def objection(answer: Answer, network: bytes | None = None) -> str:

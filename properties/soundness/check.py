@@ -45,7 +45,7 @@ from properties.soundness.variants import (
     logistic_contradiction,
 )
 from properties.strategies import PlantedCGL, PlantedElastic, PlantedLogistic, PlantedReLU, PlantedSampled
-from relu_cert.pipeline import Derivatives, IntervalChoice
+from relu_cert.driver.optimum import Derivatives, IntervalChoice
 
 
 def judged(

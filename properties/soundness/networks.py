@@ -24,13 +24,14 @@ from properties.exact.problem import CGL, Weights, residual
 from properties.soundness.case import SILENT, Answer, NetworkCase
 from properties.strategies import positive_rationals, rational_matrix, unit_vector, vector
 from properties.strategies.networks import any_network, balanced_network, planted_network, split
+from relu_cert.claims import decide
+from relu_cert.driver.optimum import DEFAULT_GAP, LambdaChoice, find_facts
 from relu_cert.network.claims import network_verdicts
 from relu_cert.network.directions import own_problem
 from relu_cert.network.examine import Comparison, compare, examine, network_certificate
 from relu_cert.network.formats.json_text import read, write
 from relu_cert.network.penalty import Penalty, convert
 from relu_cert.network.trained import Origin, TrainedNetwork
-from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts, verdicts
 
 BESIDE = ("patterns-complete", "optimal", "fit", "p-unique", "optimal-set")
 
@@ -86,7 +87,7 @@ def ask_network(question: Question) -> NetworkAnswer:
     if found.neurons:
         own = find_facts(own_problem(found.neurons, q.Z, q.y), choice, DEFAULT_GAP, SILENT)
     comparison = compare(found, facts, own)
-    results = (*verdicts(facts, BESIDE), *network_verdicts(comparison, q.gap))
+    results = (*decide(facts, BESIDE), *network_verdicts(comparison, q.gap))
     return NetworkAnswer(q.case, facts, results, q, comparison, origin)
 
 

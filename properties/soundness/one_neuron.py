@@ -12,8 +12,9 @@ from hypothesis.strategies import DrawFn
 from properties.exact.linalg import Vector
 from properties.soundness.case import SILENT, Answer, NetworkCase
 from properties.strategies import vector
+from relu_cert.claims import decide
+from relu_cert.driver.optimum import DEFAULT_GAP, LambdaChoice, optimum
 from relu_cert.path.one_neuron import NeuronPath, one_neuron_path
-from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, optimum, verdicts
 
 Neuron = tuple[Fraction, int]
 
@@ -63,7 +64,7 @@ def ask_one_neuron(at: Feature) -> Answer:
     case = NetworkCase("relu", tuple((t,) for t in at.x), at.y, lam)
     facts = optimum(case.problem, LambdaChoice(value=lam), DEFAULT_GAP, SILENT)
     facts = replace(facts, one_neuron=found)
-    return Answer(case, facts, verdicts(facts, ("patterns-complete", "one-neuron")))
+    return Answer(case, facts, decide(facts, ("patterns-complete", "one-neuron")))
 
 
 def one_neuron_contradiction(answer: Answer, at: Feature) -> str:

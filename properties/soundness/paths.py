@@ -26,14 +26,15 @@ from properties.soundness.case import SILENT, Answer, Case, DirectCase, NetworkC
 from properties.soundness.held import Held, numbers, truths, wrong
 from properties.soundness.truth import Truth, truth_at
 from properties.strategies import orthogonal, planted_lasso, positive_rationals, rational_matrix, vector
-from relu_cert.commands import PATH_CLAIMS
-from relu_cert.driver.refined import propose
+from relu_cert.claims import decide
+from relu_cert.commands import OF_A_PATH
+from relu_cert.driver.optimum import DEFAULT_GAP, LambdaChoice, optimum
 from relu_cert.path.curve import breakpoints, curve
 from relu_cert.path.follow import follow_path
 from relu_cert.path.jumps import find_jump
 from relu_cert.path.pieces import Piece
-from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, optimum, verdicts
 from relu_cert.prove.facts import Along
+from relu_cert.prove.listed import propose
 from relu_cert.prove.prove import lambda_max
 from relu_cert.solve import prepare
 
@@ -90,7 +91,7 @@ def ask_path(case: Case, lo: Fraction, hi: Fraction) -> Answer:
     facts = optimum(problem, LambdaChoice(value=hi), DEFAULT_GAP, SILENT)
     jump = None if found.complete else find_jump(problem, floats, largest, facts, found)
     facts = replace(facts, path=Along(found, curve(problem, found, enclosed), jump))
-    return Answer(at_lambda(case, hi), facts, verdicts(facts, PATH_CLAIMS))
+    return Answer(at_lambda(case, hi), facts, decide(facts, OF_A_PATH))
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from properties.symbolic.judge import Judged, Status, judge
 from properties.symbolic.reader import read_certificate
 from relu_cert import certify
 from relu_cert.certificate import dumps
-from relu_cert.pipeline import Derivatives, IntervalChoice
+from relu_cert.driver.optimum import Derivatives, IntervalChoice
 
 MOST_WORK = 4_000  # a few seconds
 

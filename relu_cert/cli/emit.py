@@ -10,10 +10,10 @@ from pathlib import Path
 from relu_cert.certificate import write_text
 from relu_cert.checker import accepted
 from relu_cert.data.raw import STANDARD_INPUT, digest, read_bytes
+from relu_cert.driver.optimum import Stages
 from relu_cert.errors import DataError, UsageError
 from relu_cert.files import Place, decide_places, refusal
 from relu_cert.network.formats import ENDINGS
-from relu_cert.pipeline import Stages
 from relu_cert.report.shown import Report, Shown
 
 

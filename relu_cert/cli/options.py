@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 
 from relu_cert import examples
-from relu_cert.commands import NetworkModel
 from relu_cert.cover.limits import Limits
 from relu_cert.data import read_csv
 from relu_cert.data.dataset import Dataset
 from relu_cert.data.raw import STANDARD_INPUT, read_bytes
+from relu_cert.driver.variant import NetworkModel
 from relu_cert.errors import UsageError
 from relu_cert.lasso import Lasso, lasso
 from relu_cert.request import as_option, limits, slope_of

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from relu_cert.cli.emit import decide, told, write_certificate, write_file
 from relu_cert.cli.options import chosen_example, input_path, is_problem, model_of, read_data
 from relu_cert.commands import follow, follow_one_neuron
+from relu_cert.driver.variant import network_problem
 from relu_cert.errors import UsageError
 from relu_cert.files import stem
-from relu_cert.pipeline import network_problem
 from relu_cert.problem import read_problem_json
 from relu_cert.report.path import PathReport, draft_text
 from relu_cert.report.progress import Progress

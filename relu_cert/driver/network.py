@@ -30,8 +30,6 @@ from relu_cert.cover.prover import COARSE, SURELY, Prover, exact_fit, neurons_of
 from relu_cert.cover.setting import Setting, polished, setting_for_cover
 from relu_cert.cover.stack import Floats
 from relu_cert.cover.train import Task, largest, train
-from relu_cert.driver.free_listed import listed_dual
-from relu_cert.driver.listed import listed_facts, listed_lambda_max
 from relu_cert.evidence import MOST_ROWS
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.free.terms import coefficients, combined, outputs, weights_of
@@ -48,6 +46,8 @@ from relu_cert.prove.facts import (
     Primal,
     Unknown,
 )
+from relu_cert.prove.free_listed import listed_dual
+from relu_cert.prove.listed import listed_facts, listed_lambda_max
 from relu_cert.prove.prove import zero_facts
 from relu_cert.prove.value import facts_of, norm_upper
 from relu_cert.solve.prepare import one_thread

@@ -18,12 +18,12 @@ from math import floor
 
 from flint import fmpq, fmpq_mat
 
-from relu_cert.driver.refined import Question, refine_and_prove
 from relu_cert.exact import Vector, column, dot, express, norm_squared, rank, to_fmpq, to_vector
 from relu_cert.path.pieces import Gap, Jump, PathPieces
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import class_map, projector
 from relu_cert.prove.facts import ExactSet, Facts, LambdaMax, NeuronClass, Tied
+from relu_cert.prove.listed import Goal, refine_and_prove
 from relu_cert.prove.polytope.shortest import shortest
 from relu_cert.prove.polytope.system import exact_system
 from relu_cert.prove.split import null_space
@@ -41,7 +41,7 @@ def find_jump(
     rests on multipliers of the pieces: where the facts have a cover in their place, the list proves them again."""
 
     def listed(lam: Fraction) -> Facts:
-        question = Question(problem, floats, lam, largest, Fraction(1, 10**9))
+        question = Goal(problem, floats, lam, largest, Fraction(1, 10**9))
         return refine_and_prove(question, solve(floats, float(lam)))
 
     for lam in (here.lam, *(lam for lam in _simple(cover.gaps[:LOOKED_AT]) if lam != here.lam)):

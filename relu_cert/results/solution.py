@@ -21,15 +21,16 @@ from numpy.typing import NDArray
 from relu_cert.certificate import certificate, dumps
 from relu_cert.checker import accepted
 from relu_cert.claims.claim import Result, Verdict
-from relu_cert.commands import Variant, checked_lasso
+from relu_cert.commands import Request, checked_lasso
+from relu_cert.driver.optimum import DEFAULT_GAP as OPTIMUM_GAP
+from relu_cert.driver.optimum import LambdaChoice, Stages
+from relu_cert.driver.variant import Variant
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower
 from relu_cert.figures import about, at_least, at_most, count, decimal, one_number, percent, with_decimal
 from relu_cert.files import Place, write_files
 from relu_cert.lasso import Lasso
 from relu_cert.network.objective import Interval
-from relu_cert.pipeline import DEFAULT_GAP as OPTIMUM_GAP
-from relu_cert.pipeline import LambdaChoice, Request, Stages
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.value import HALF, block_neuron, fit, primal, value
 from relu_cert.report.shown import Shown, plain

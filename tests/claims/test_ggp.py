@@ -7,11 +7,12 @@ from fractions import Fraction
 import pytest
 
 from relu_cert.certificate import certificate
+from relu_cert.claims import decide
 from relu_cert.data.dataset import Source
 from relu_cert.data.raw import digest
+from relu_cert.driver.optimum import LambdaChoice, find_facts
 from relu_cert.exact import matrix, vector
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.pipeline import LambdaChoice, find_facts, verdicts
 from relu_cert.problem import gated, problem_from_json, relu
 from verify.certificate import check
 from verify.errors import Rejected
@@ -47,7 +48,7 @@ def facts_of(problem, lam):
 
 def written(source, facts):
     """The certificate with the two claims."""
-    return certificate(source, facts, verdicts(facts, NAMES))
+    return certificate(source, facts, decide(facts, NAMES))
 
 
 KNOWN = [
@@ -92,7 +93,7 @@ def test_gated_network():
     Z = matrix([[1, 2], [-1, 1], [3, -1], [2, 2], [0, 1]])
     problem = gated(Z, vector([1, 2, 0, 1, -1]), enumerate_patterns(Z))
     facts = facts_of(problem, 1)
-    results = verdicts(facts, NAMES)
+    results = decide(facts, NAMES)
     assert [str(r.verdict) for r in results] == ["REFUTED", "REFUTED"]
     assert results[0].detail == "a null vector on 4 blocks has |u_1| + |u_6| = |u_0| + |u_5|."
     source = Source("problem.json", "0" * 64, "json")
@@ -115,7 +116,7 @@ def test_relu_networks_have_no_such_claims():
     problem = relu(Z, vector([1, 1]), enumerate_patterns(Z))
     facts = facts_of(problem, 100)
     assert facts.ggp is None
-    assert verdicts(facts, NAMES) == ()
+    assert decide(facts, NAMES) == ()
 
 
 def test_undecided_says_what_is_missing():
@@ -123,7 +124,7 @@ def test_undecided_says_what_is_missing():
     X = [[k**i % p for k in range(3, 40)] for i, p in ((1, 97), (3, 89), (5, 83), (7, 79), (9, 73))]
     problem, source, raw = direct(X, [[j] for j in range(37)], [1] * 5)
     facts = facts_of(problem, 10**6)
-    results = verdicts(facts, NAMES)
+    results = decide(facts, NAMES)
     assert [str(r.verdict) for r in results] == ["UNDECIDED", "UNDECIDED"]
     assert results[0].detail == "2324784 supports of 6 blocks are too many to prove; no refutation was found."
     content = written(source, facts)

@@ -13,10 +13,10 @@ from properties.exact import polytope as truth
 from properties.exact.linalg import norm2
 from properties.strategies import PlantedCGL, planted_cgl
 from relu_cert.certificate import certificate, dumps
+from relu_cert.claims import decide
 from relu_cert.data.dataset import Source
 from relu_cert.driver import refined
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.pipeline import verdicts
 from relu_cert.problem import gated, relu
 from relu_cert.prove.facts import Exactly, Facts
 from relu_cert.prove.polytope import listing
@@ -50,7 +50,7 @@ def alone(facts: Facts) -> Facts:
 def written(facts: Facts) -> dict[str, object]:
     """The certificate with the one claim."""
     kind = "csv" if facts.problem.source else "json"
-    return certificate(Source("a", "0" * 64, kind, target=0), facts, verdicts(facts, ("min-norm",)))
+    return certificate(Source("a", "0" * 64, kind, target=0), facts, decide(facts, ("min-norm",)))
 
 
 @pytest.mark.parametrize("model", ["relu", "gated"])
@@ -146,5 +146,5 @@ def test_a_polytope_too_large_to_list_still_has_its_shortest_weights(monkeypatch
     monkeypatch.setattr(listing, "MOST_WORK", 1)
     monkeypatch.setattr(refined, "_exact_facts", lambda question, point: None)
     facts = network("gated")
-    verdict = {r.claim: str(r.verdict) for r in verdicts(facts, ("optimal-set", "min-norm"))}
+    verdict = {r.claim: str(r.verdict) for r in decide(facts, ("optimal-set", "min-norm"))}
     assert verdict == {"optimal-set": "UNDECIDED", "min-norm": "PROVED"}

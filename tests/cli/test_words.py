@@ -17,12 +17,12 @@ import pytest
 
 from relu_cert import certify, claims, words
 from relu_cert.cli import arguments
+from relu_cert.driver.variant import DEFAULT_MAX_PATTERNS
 from relu_cert.figures import percent, percent_at_most, with_decimal
 from relu_cert.network.claims import network_verdicts
 from relu_cert.network.formats import ENDINGS
 from relu_cert.network.penalty import Penalty
 from relu_cert.network.prune import Strategy
-from relu_cert.pipeline import DEFAULT_MAX_PATTERNS
 from tests.cli.run import run
 from verify.__main__ import main as verify
 

@@ -15,8 +15,8 @@ from relu_cert.cover.setting import setting
 from relu_cert.cover.train import Trained, objective, polished, train
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.driver.network import optimum_of_network
+from relu_cert.driver.optimum import LambdaChoice
 from relu_cert.evidence import Cover
-from relu_cert.pipeline import LambdaChoice
 from relu_cert.problem import unlisted_relu
 from relu_cert.prove.facts import Facts, PieceMultipliers
 

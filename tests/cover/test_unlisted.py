@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import relu_cert
-import relu_cert.pipeline
+import relu_cert.driver.variant
 import verify
 from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import decide
@@ -22,10 +22,10 @@ from relu_cert.cover.limits import ENOUGH, Limits, Moment
 from relu_cert.cover.prover import Prover
 from relu_cert.data.dataset import Source
 from relu_cert.driver import network as driver
+from relu_cert.driver.optimum import DEFAULT_GAP, LambdaChoice, find_facts
 from relu_cert.errors import UsageError
 from relu_cert.evidence import Cover, Leaders
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts
 from relu_cert.problem import Problem, relu, unlisted_relu
 from relu_cert.problem.loss import LOGISTIC, LOSSES, LossName
 from relu_cert.prove.facts import Facts
@@ -245,7 +245,7 @@ def test_many_features_have_time_for_training(monkeypatch: pytest.MonkeyPatch) -
     planning (12 features) had 3 of 60 seconds, and a network a fifth worse. The result is the same where time does not
     matter."""
     rows, y = [[1, 2, 0], [0, -1, 2], [3, 1, 1], [-2, 1, 0], [1, -1, -1]], [1, -2, 3, 0, 2]
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     plain = relu_cert.certify(rows, y, 1)
     trained: list[float] = []
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import relu_cert.cover.prover
-import relu_cert.pipeline
+import relu_cert.driver.variant
 import verify
 from relu_cert import UsageError, certify, certify_group_lasso
 from relu_cert.clock import INTERRUPTED
@@ -228,7 +228,7 @@ def test_a_level_neuron_beside_a_tie_without_weight() -> None:
 
 def test_a_neuron_beside_two_rows_has_no_face(monkeypatch: pytest.MonkeyPatch) -> None:
     """In floats it is zero at two rows that no vector but 0 is orthogonal to: nothing is asked of theta."""
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     Z = [["0", "1"], ["0.000000001", "1"], ["2", "0"], ["3", "1"], ["1", "-1"], ["-1", "2"]]
     problem = certify(Z, [0, 0, 4, 6, 2, -1], lambda_ratio="1/4", free="output-bias", seconds=8).facts.problem
     assert _two_sided(setting(problem), problem.y, ((1, (Fraction(1), Fraction(0))),)) == []
@@ -249,7 +249,7 @@ def test_digits_of_floats_leave_no_tiny_weights(
 ) -> None:
     """Without an exact finish a row without weight had one of 1e-15, a share of a concave line was 1 + 7e-16, and the
     checker rejected our own certificates."""
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     found = certify(Z, y, free="biases", seconds=8, **more)
     assert str(found.claims["fit"].verdict) == "PROVED"
     assert 0 < found.value.lower <= found.value.upper < found.value.lower * (1 + Fraction(1, 10**6))
@@ -311,7 +311,7 @@ def test_without_a_list(free: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) 
     with monkeypatch.context() as patched:
         over_the_list(patched)
         listed = certify(rows, y, 2, free=free)
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     found = certify(rows, y, 2, free=free, seconds=20)
     assert isinstance(found.facts.dual.multipliers, Cover)
     assert found.value.lower <= listed.value.upper and listed.value.lower <= found.value.upper
@@ -330,7 +330,7 @@ def test_free_biases_have_an_exact_finish(seed: int, far: int, monkeypatch: pyte
     be taken for cones whose generators cancel."""
     rows, y = drawn(50 + seed, 14, 1 + seed % 3)
     rows[0] = [far * x for x in rows[0]]
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     found = certify(rows, y, lambda_ratio="1/2" if seed % 2 else "1/10", free="biases", seconds=20)
     assert isinstance(found.facts.dual.multipliers, Cover)
     assert found.value.relative_gap < Fraction(1, 10**60)
@@ -345,7 +345,7 @@ def bends(found: Any, rows: Any) -> list[bool]:
 @pytest.mark.parametrize("seed", range(16))
 def test_uniqueness_with_free_biases_on_a_line(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """On one feature the verdict is that of a linear program over the kinks at the data points, and so is m*."""
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 12))
     x, y = rng.integers(-6, 7, n).tolist(), rng.integers(-5, 6, n).tolist()
@@ -364,7 +364,7 @@ def test_uniqueness_with_free_biases_on_a_line(seed: int, monkeypatch: pytest.Mo
 def test_antipodal_neurons_on_a_line(up: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Targets near |x| or -|x|: most networks have neurons to both sides, and rows that the free terms fit. The verdict
     is that of the linear program in 40 of 40 cases, or is left open in at most four of them."""
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     open_, lifted = 0, 0
     for seed in range(40):
         rng = np.random.default_rng([7, seed])
@@ -410,7 +410,7 @@ def test_free_biases_that_are_not_unique(
     name: str, x: list[int], y: list[Any], at: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows without weight, linear neurons and neurons to both sides beside level ones: proved not to be unique."""
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     found = certify([[a] for a in x], y, free="biases", seconds=20, **at)
     unique, _ = unique_on_a_line(x, found.facts.dual.theta, [Fraction(t) for t in y], found.facts.lam)
     assert not unique and found.claims["p-unique"].verdict == "REFUTED", name
@@ -433,7 +433,7 @@ def test_antipodal_neurons_beside_an_output_bias(
 ) -> None:
     """Three pairs in the plane exchange weights, and all of these networks are one function: a segment, which another
     solver sees too. Both ends are networks with the proved value."""
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     found = certify(rows, y, lambda_ratio=ratio, free="output-bias", seconds=20)
     assert {str(found.claims[name].verdict) for name in ("p-unique", "convex-unique")} == {"REFUTED"}
     assert {str(found.claims[name].verdict) for name in ("optimal-set", "minimal")} == {"PROVED"}
@@ -462,7 +462,7 @@ CASES = [(4, "PROVED"), (6, "PROVED"), (9, "PROVED"), (13, "PROVED"), (2, "REFUT
 def test_uniqueness_with_free_biases_in_the_plane(seed: int, verdict: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the network is unique, the weights of a convex program over all patterns have no room, and all neurons have
     kinks; where it is not, one has none, and its halves with other biases have the same fit and the same norm."""
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     rng = np.random.default_rng(seed)
     n = int(rng.integers(5, 8))
     rows, y = rng.integers(-6, 7, (n, 2)).tolist(), rng.integers(-5, 6, n).tolist()
@@ -478,7 +478,7 @@ def test_uniqueness_with_free_biases_in_the_plane(seed: int, verdict: str, monke
 def test_rows_without_weight_do_not_part_the_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """A neuron is on at all rows but two that the output bias fits: there theta is 0, and its sum over the others as
     well, exactly. With the digits of the residual one of the two was a convex line, with a tie on both sides of it."""
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     problem = certify([[-4], [-3], [0], [1], [3]], [1, 1, 2, 3, 7], "1/2", free="biases", seconds=20).facts.problem
     tiny = Fraction(1, 2**215)
     residual = (tiny, -tiny, Fraction(1, 3), Fraction(1, 5), -Fraction(8, 15) + tiny)
@@ -498,7 +498,7 @@ def test_sets_over_a_cover_are_those_over_the_list(seed: int, free: str, monkeyp
     with monkeypatch.context() as patched:
         over_the_list(patched)
         listed = certify(rows, y, 1, free=free)
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     found = certify(rows, y, 1, free=free, seconds=20)
     for claim in ("p-unique", "convex-unique", "optimal-set", "minimal"):
         one, other = found.claims[claim].verdict, listed.claims[claim].verdict
@@ -511,7 +511,7 @@ def test_leaders_with_free_biases(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there are too many features for a cover the leaders prove an interval, and the gap is told."""
     rows, y = drawn(5, 12, 2)
     listed = certify(rows, y, 2, free="biases")
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     monkeypatch.setattr(driver, "setting_for_cover", lambda problem: None)
     found = certify(rows, y, 2, free="biases", seconds=20)
     assert isinstance(found.facts.dual.multipliers, Leaders)
@@ -525,7 +525,7 @@ def test_leaders_with_free_biases(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_interrupt_is_said(free: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C after the training: a proved interval, if a poor one, and what is open is open because of that."""
     rows, y = drawn(5, 12, 2)
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
 
     def interrupted_training(*given: Any, **options: Any) -> Any:
         trained = train(*given, **options)
@@ -546,7 +546,7 @@ def test_large_lambda_leaves_the_free_terms(free: str, most: int, monkeypatch: p
     """Above lambda_max the free terms alone are optimal, and the only optimal network; that is said of no network
     without them. With a list, and without one."""
     rows, y = drawn(7, 9, 2)
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", most)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", most)
     found = certify(rows, y, 1000, free=free)
     mean = sum(y) / len(y)
     assert float(found.value.upper) == pytest.approx(0.5 * sum((t - mean) ** 2 for t in y))
@@ -582,7 +582,7 @@ def test_logistic_loss_without_a_list(free: tuple[str, ...], monkeypatch: pytest
     """The same by a cover."""
     rows, y = labelled(2, 10, 2)
     bias = "biases" in free
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     found = certify(rows, y, "1/2", free=free, bias=bias, loss="logistic", gap="1e-6", seconds=20)
     assert isinstance(found.facts.dual.multipliers, Cover)
     full = [[*row, 1] for row in rows] if bias else rows
@@ -593,7 +593,7 @@ def test_logistic_loss_without_a_list(free: tuple[str, ...], monkeypatch: pytest
 def test_another_theta_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the logistic loss, too: a theta a little beside the complement of the ones is rejected for that."""
     rows, y = labelled(2, 10, 2)
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     found = json.loads(certify(rows, y, "1/2", free="output-bias", loss="logistic", seconds=20).certificate)
     first, *others = found["facts"]["cover"]["theta"].split()
     verify.check(json.dumps(found).encode())
@@ -605,7 +605,7 @@ def test_another_theta_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_zero_rows_with_the_logistic_loss(monkeypatch: pytest.MonkeyPatch) -> None:
     """A row of zeros costs log 2, and a cover is found as without it."""
     rows, y = labelled(2, 10, 2)
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     plain, more = (certify(Z, t, "1/2", loss="logistic") for Z, t in ((rows, y), ([*rows, [0, 0]], [*y, 1])))
     assert float(more.value.upper) == pytest.approx(float(plain.value.upper) + np.log(2), rel=1e-8)
     assert float(more.value.lower) == pytest.approx(float(plain.value.lower) + np.log(2), rel=1e-8)
@@ -617,7 +617,7 @@ def test_labels_that_free_terms_divide(free: str, most: int, monkeypatch: pytest
     """p* = 0 with the logistic loss, which no network attains: with a list, and without one."""
     rows, _ = drawn(8, 9, 2)
     y = [1 if a - 2 * b > 0 else -1 for a, b in rows] if free == "skip" else [1] * 9
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", most)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", most)
     found = certify(rows, y, 1, free=free, bias=free == "biases", loss="logistic", seconds=5)
     assert -Fraction(1, 10**9) < found.value.lower <= 0 < found.value.upper < Fraction(1, 10**6)
 

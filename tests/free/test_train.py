@@ -10,7 +10,7 @@ import pytest
 
 import relu_cert.cover.prover
 import relu_cert.cover.train
-import relu_cert.pipeline
+import relu_cert.driver.variant
 from relu_cert import certify
 from relu_cert.cover.free_task import Task, climb, orthonormal
 from relu_cert.cover.stack import Floats
@@ -85,7 +85,7 @@ def test_training_is_thorough_where_no_cover_ends(
     def noted(*given: Any, **options: Any) -> Any:
         raise Asked(options.get("thorough", False))
 
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 10**6 if listed else 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 10**6 if listed else 0)
     for module in (driver, relu_cert.cover.prover):
         monkeypatch.setattr(module, "train", noted)
     rng = np.random.default_rng(0)

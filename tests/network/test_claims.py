@@ -13,9 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relu_cert.certificate import dumps
+from relu_cert.claims import decide
 from relu_cert.claims.claim import Result, Verdict
 from relu_cert.data.dataset import Dataset
 from relu_cert.data.read import read_csv_bytes
+from relu_cert.driver.optimum import LambdaChoice, find_facts
+from relu_cert.driver.variant import network_problem
 from relu_cert.network import stationarity as stationarity_module
 from relu_cert.network.claims import CLAIMS, STATEMENTS, network_verdicts
 from relu_cert.network.directions import apart, merge_on_data, own_problem
@@ -24,7 +27,6 @@ from relu_cert.network.objective import ConvexNeuron, Interval, network_of
 from relu_cert.network.optimum import Known
 from relu_cert.network.penalty import Penalty, convert
 from relu_cert.network.trained import Origin, TrainedNetwork
-from relu_cert.pipeline import LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.polytope.polytope import Unlisted
 from relu_cert.report.progress import Progress
@@ -63,7 +65,7 @@ def judged(name: str, network: TrainedNetwork) -> tuple[Comparison, dict[str, Re
         own = find_facts(own_problem(found.neurons, data.Z, data.y), choice, F(1, 10**9), QUIET)
     comparison = compare(found, facts, own)
     results = network_verdicts(comparison, GAP)
-    said = (*verdicts(facts, ("patterns-complete", "optimal", "fit")), *results)
+    said = (*decide(facts, ("patterns-complete", "optimal", "fit")), *results)
     conversion = convert(Penalty.PAPER, facts.lam, data.n)
     recheck(dumps(network_certificate(data.source, comparison, conversion, Origin("json"), GAP, said)).encode())
     return comparison, {r.claim.removeprefix("network-"): r for r in results}

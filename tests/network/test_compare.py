@@ -10,9 +10,12 @@ import pytest
 
 from relu_cert import examples
 from relu_cert.certificate import certificate, dumps
+from relu_cert.claims import decide
 from relu_cert.claims.claim import Verdict
 from relu_cert.data import read_csv
 from relu_cert.data.dataset import Dataset
+from relu_cert.driver.optimum import LambdaChoice, find_facts
+from relu_cert.driver.variant import network_problem
 from relu_cert.network.claims import network_verdicts
 from relu_cert.network.directions import direction_bounds, network_facts, own_problem
 from relu_cert.network.examine import Comparison, compare, distance, examine
@@ -20,7 +23,6 @@ from relu_cert.network.formats import rounded
 from relu_cert.network.objective import ConvexNeuron, network_of, objective
 from relu_cert.network.optimum import known_optimum
 from relu_cert.network.trained import TrainedNetwork
-from relu_cert.pipeline import LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.prove.facts import Facts
 from relu_cert.report.progress import Progress
 from verify import check as recheck
@@ -125,7 +127,7 @@ def test_the_certificate_is_about_the_given_network(stuck: bool) -> None:
     about = network_facts(facts, found.neurons, F(1, 1000))
     assert found.P.lower <= about.value.upper <= found.P.upper * (1 + F(1, 2**50))
     assert about.value.lower == facts.value.lower
-    results = verdicts(about, ("patterns-complete", "optimal", "fit"))
+    results = decide(about, ("patterns-complete", "optimal", "fit"))
     said = {r.claim: r.verdict for r in results}
     assert said["optimal"] is (Verdict.UNDECIDED if stuck else Verdict.PROVED)
     recheck(dumps(certificate(data.source, about, results)).encode())

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import relu_cert.pipeline
+import relu_cert.driver.variant
 from relu_cert.cli import prune as command
 from relu_cert.cli.arguments import parser
 from relu_cert.cover import setting
@@ -96,7 +96,7 @@ def test_a_network_that_is_not_proved_best_is_not_called_so(
 ) -> None:
     """Where the proof leaves a gap, the pruning starts from the network found, and says how far it may be from the
     best."""
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     monkeypatch.setattr(setting, "MOST_COLUMNS", 0)  # no cover
     rng = np.random.default_rng(0)
     rows = np.column_stack([rng.integers(-9, 10, (12, 3)), rng.integers(-9, 10, 12)])

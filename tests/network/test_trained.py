@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from relu_cert import examples
-from relu_cert.commands import with_free_terms
 from relu_cert.data import read_csv
 from relu_cert.data.dataset import Dataset
+from relu_cert.driver.optimum import LambdaChoice, find_facts
+from relu_cert.driver.variant import network_problem, with_free_terms
 from relu_cert.network.biases import OutputBias, fold
 from relu_cert.network.formats import from_sklearn, read_network
 from relu_cert.network.objective import objective
 from relu_cert.network.penalty import Conversion, Penalty, convert
 from relu_cert.network.trained import Origin, TrainedNetwork
-from relu_cert.pipeline import LambdaChoice, find_facts, network_problem
 from relu_cert.report.progress import Progress
 
 QUIET = Progress(quiet=True)

@@ -10,9 +10,9 @@ from relu_cert.claims import decide
 from relu_cert.claims.claim import Result
 from relu_cert.data import read_csv
 from relu_cert.data.dataset import Source
+from relu_cert.driver.optimum import DEFAULT_GAP, IntervalChoice, LambdaChoice, find_facts
 from relu_cert.exact import matrix, vector
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.pipeline import DEFAULT_GAP, IntervalChoice, LambdaChoice, find_facts
 from relu_cert.problem import gated, read_problem_json, relu
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts

@@ -12,12 +12,12 @@ import pytest
 from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import SENSITIVITY, decide
 from relu_cert.data.dataset import Source
-from relu_cert.driver.refined import Question, propose, refine_and_prove
+from relu_cert.driver.optimum import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts
 from relu_cert.exact import Vector, matrix, vector
 from relu_cert.path.sensitivity import differentiable
-from relu_cert.pipeline import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts
 from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import Facts
+from relu_cert.prove.listed import Goal, propose, refine_and_prove
 from relu_cert.prove.prove import lambda_max
 from relu_cert.report.progress import Progress
 from relu_cert.solve import prepare, solve
@@ -122,7 +122,7 @@ def neurons(problem: Problem, lam: Fraction) -> list[tuple[int, int | None, Vect
     """The optimal neurons to thirty digits."""
     floats = prepare(problem)
     largest = lambda_max(problem, propose(floats, floats.y, 0.0))
-    facts = refine_and_prove(Question(problem, floats, lam, largest, F(1, 10**60)), solve(floats, float(lam)))
+    facts = refine_and_prove(Goal(problem, floats, lam, largest, F(1, 10**60)), solve(floats, float(lam)))
     return [(one.sign, one.block, one.w) for one in facts.primal.neurons]
 
 

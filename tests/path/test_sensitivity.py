@@ -17,14 +17,14 @@ from relu_cert.claims import decide
 from relu_cert.claims.claim import Verdict
 from relu_cert.cli import main
 from relu_cert.data.dataset import Source
-from relu_cert.driver.refined import Question, propose, refine_and_prove
+from relu_cert.driver.optimum import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts, finer
 from relu_cert.exact import Vector, matrix, sqrt_upper, vector
 from relu_cert.path.conditions import active_classes
 from relu_cert.path.sensitivity import Sensitivity, _ball, _digits, _even, _identity, sensitivity
-from relu_cert.pipeline import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts, finer
 from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import Facts
+from relu_cert.prove.listed import Goal, propose, refine_and_prove
 from relu_cert.prove.prove import lambda_max
 from relu_cert.report.progress import Progress
 from relu_cert.solve import prepare, solve
@@ -65,7 +65,7 @@ def residual(problem: Problem, lam: Fraction) -> Vector:
     """r* to sixty digits."""
     floats = prepare(problem)
     largest = lambda_max(problem, propose(floats, floats.y, 0.0))
-    facts = refine_and_prove(Question(problem, floats, lam, largest, F(1, 10**60)), solve(floats, float(lam)))
+    facts = refine_and_prove(Goal(problem, floats, lam, largest, F(1, 10**60)), solve(floats, float(lam)))
     assert facts.fit.radius_squared < F(1, 10**50)
     return facts.dual.theta
 
@@ -195,7 +195,7 @@ def test_derivatives_that_cannot_be_enclosed_are_left_out(monkeypatch: pytest.Mo
     def too_wide(facts: Facts, sigma: Fraction | None) -> NoReturn:
         raise ZeroDivisionError("matrix is singular")
 
-    monkeypatch.setattr("relu_cert.pipeline.sensitivity", too_wide)
+    monkeypatch.setattr("relu_cert.driver.optimum.sensitivity", too_wide)
     found = certify([[-2], [-1], [1], [2]], [2, 1, 1, 2], "1/10", bias=True)
     assert found.facts.derivatives is None
     assert found.claims["sensitivity"].verdict is Verdict.PROVED

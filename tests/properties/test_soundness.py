@@ -26,7 +26,7 @@ from properties.soundness.variants import case_of, elastic_contradiction, logist
 from properties.strategies import PlantedElastic, PlantedLogistic, PlantedReLU, plant_relu
 from properties.strategies.variants import plant_elastic
 from relu_cert.claims import Result, Verdict
-from relu_cert.pipeline import Derivatives, IntervalChoice
+from relu_cert.driver.optimum import Derivatives, IntervalChoice
 
 pytestmark = pytest.mark.long
 
@@ -65,7 +65,7 @@ def test_no_wrong_verdict(name: str) -> None:
 def test_no_wrong_verdict_over_balls(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted optima are rational, and proved as such. Without that the proofs over balls must not err on them either,
     though ties and breakpoints leave them undecided more often."""
-    monkeypatch.setattr("relu_cert.driver.refined._exact_facts", lambda *_: None)
+    monkeypatch.setattr("relu_cert.prove.listed._exact_facts", lambda *_: None)
     found = search(registry.load(f"soundness.{name}").printed, 12)
     assert not found.failed, f"{found.why}: {found.failure}"
     assert found.notes["p-unique PROVED"]

@@ -23,8 +23,8 @@ from properties.soundness.networks import NetworkAnswer, Question, ask_network
 from properties.soundness.one_neuron import Feature, ask_one_neuron, minimisers, one_neuron_contradiction
 from properties.soundness.paths import LassoPath, PlantedJump, ask_path, path_contradiction, truth_of_path
 from relu_cert.claims import Verdict
+from relu_cert.driver.optimum import IntervalChoice
 from relu_cert.network.objective import Interval
-from relu_cert.pipeline import IntervalChoice
 
 pytestmark = pytest.mark.long
 

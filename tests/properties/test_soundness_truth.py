@@ -21,7 +21,7 @@ from properties.soundness.summary import blind
 from properties.soundness.truth import Truth, contradiction, held_against, truth_at
 from properties.strategies import plant_relu
 from relu_cert.claims import Verdict
-from relu_cert.pipeline import Derivatives
+from relu_cert.driver.optimum import Derivatives
 
 CONE = Block(mat([[1, 0], [0, 1]]), (vec([0, -1]),))  # w_2 >= 0
 

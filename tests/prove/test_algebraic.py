@@ -16,10 +16,9 @@ from relu_cert.api import certify
 from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import decide
 from relu_cert.data.dataset import Source
-from relu_cert.driver.listed import listed_facts, listed_lambda_max
+from relu_cert.driver.optimum import LambdaChoice, find_facts
 from relu_cert.exact import matrix, vector
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.pipeline import LambdaChoice, find_facts
 from relu_cert.problem import gated, problem_from_json, relu
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.algebraic.field import Field, reduced, solve
@@ -27,6 +26,7 @@ from relu_cert.prove.algebraic.guess import guessed_residual
 from relu_cert.prove.exact_optimum import algebraic_set
 from relu_cert.prove.facts import AlgebraicSet, Facts
 from relu_cert.prove.lifts import equal_entries
+from relu_cert.prove.listed import listed_facts, listed_lambda_max
 from relu_cert.prove.polytope.polytope import Unlisted
 from relu_cert.prove.projection import Bounds, shortest
 from relu_cert.report.progress import Progress

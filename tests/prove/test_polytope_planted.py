@@ -31,10 +31,11 @@ from properties.strategies import (
     planted_relu,
 )
 from relu_cert.certificate import certificate, dumps
+from relu_cert.claims import decide
 from relu_cert.data.dataset import Source
 from relu_cert.driver import refined
+from relu_cert.driver.optimum import LambdaChoice, find_facts
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.pipeline import LambdaChoice, find_facts, verdicts
 from relu_cert.problem import relu
 from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import Facts
@@ -79,7 +80,7 @@ def settled(problem: Problem, lam: Fraction) -> Facts:
     """The facts, after the checker has accepted their certificate with the verdicts on the polytope."""
     facts = find_facts(problem, LambdaChoice(value=lam), GAP, Silent())
     kind = "csv" if problem.source else "json"
-    results = verdicts(facts, ("p-unique", *NEW))
+    results = decide(facts, ("p-unique", *NEW))
     check(dumps(certificate(Source("planted", "0" * 64, kind, target=0), facts, results)).encode())
     return facts
 

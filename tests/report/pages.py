@@ -11,8 +11,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from relu_cert import examples
+from relu_cert.claims import decide
 from relu_cert.data import read_csv_bytes
-from relu_cert.pipeline import DEFAULT_GAP, IntervalChoice, LambdaChoice, find_facts, network_problem, verdicts
+from relu_cert.driver.optimum import DEFAULT_GAP, IntervalChoice, LambdaChoice, find_facts
+from relu_cert.driver.variant import network_problem
 from relu_cert.problem import read_problem_json
 from relu_cert.report.check import CheckReport
 from relu_cert.report.progress import Progress
@@ -47,7 +49,7 @@ def example_outcome(name: str, lam: str | None = None, interval: tuple[str, str]
         with Progress(quiet=True) as stages:
             along = IntervalChoice(*map(Fraction, interval)) if interval else None
             facts = find_facts(problem, choice, DEFAULT_GAP, stages, along)
-        return CheckReport(source, None, verdicts(facts), Path("out.cert.json"), facts)
+        return CheckReport(source, None, decide(facts), Path("out.cert.json"), facts)
     return text_outcome(path.read_text(encoding="utf-8"), path.name, choice, example.model, bias=example.bias)
 
 
@@ -59,7 +61,7 @@ def text_outcome(
     with Progress(quiet=True) as stages:
         problem = network_problem(data, "gated" if model == "gated" else "relu", stages, listed=False)
         facts = find_facts(problem, choice or LambdaChoice(), DEFAULT_GAP, stages)
-    return CheckReport(data.source, data, verdicts(facts), Path("out.cert.json"), facts)
+    return CheckReport(data.source, data, decide(facts), Path("out.cert.json"), facts)
 
 
 @dataclass

@@ -9,8 +9,8 @@ import pytest
 
 from relu_cert import certify, examples
 from relu_cert.claims.optimal_set import staircase
+from relu_cert.driver.optimum import LambdaChoice
 from relu_cert.exact import rational
-from relu_cert.pipeline import LambdaChoice
 from relu_cert.report.html.check import MOST_DIGITS, check_page
 from relu_cert.report.html.page import e, fragment, unbroken
 from tests.cli.run import run

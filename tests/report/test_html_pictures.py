@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from relu_cert.pipeline import LambdaChoice
+from relu_cert.driver.optimum import LambdaChoice
 from relu_cert.report.html.check import check_page
 from relu_cert.report.html.functions import _affine, _box, _pieces
 from relu_cert.report.html.neurons import _borders, _height, heaviest_first

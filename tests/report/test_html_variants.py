@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-import relu_cert.pipeline
+import relu_cert.driver.variant
 from relu_cert import certify, certify_group_lasso
 from relu_cert.cover import setting
 from tests.report.pages import Page, assert_loads_nothing
@@ -101,7 +101,7 @@ def test_a_page_says_what_proves_the_bound(monkeypatch, columns, how):
     """By a cover or by the leaders; a list of patterns needs no such sentence."""
     assert "No network of any width has" not in Page(certify(Z, Y, "1/3", model="gated").html()).prose
     assert "No network of any width has" in Page(certify(Z, Y, "1/3").html()).prose
-    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
     monkeypatch.setattr(setting, "MOST_COLUMNS", columns)
     found = certify([*Z, [5, 3]], [*Y, 2], "1/3", seconds=2)
     assert re.search(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from relu_cert.driver.optimum import LambdaChoice, find_facts
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.pipeline import LambdaChoice, find_facts
 from relu_cert.problem import gated, relu
 from relu_cert.prove.facts import Facts
 from relu_cert.report.optimal_set import optimal_set_json

@@ -30,12 +30,12 @@ from relu_cert import (
     path,
 )
 from relu_cert.certificate import certificate
+from relu_cert.claims import decide
 from relu_cert.figures import decimal, holds_on, lies_in, one_number
 from relu_cert.network.claims import network_verdicts
 from relu_cert.network.given import given_network
 from relu_cert.network.penalty import Penalty, convert
 from relu_cert.path.pieces import Gap, PathPieces
-from relu_cert.pipeline import verdicts
 from relu_cert.prove.facts import Attained, Facts, LambdaMax, Unknown, Unlisted, Value
 from relu_cert.report.check import CheckReport, largest_text
 from relu_cert.report.headline import proved_share
@@ -274,7 +274,7 @@ def test_check_prints_bounds_that_its_certificate_implies(name: str) -> None:
         if part and found.facts.zero:
             continue
         facts = widened(found.facts, part) if part else found.facts
-        outcome = replace(found, facts=facts, results=verdicts(facts))
+        outcome = replace(found, facts=facts, results=decide(facts))
         proof = json.loads(json.dumps(certificate(outcome.source, facts, outcome.results)))
         rules = list(of_check(proof, outcome.to_json()["global"], facts.lambda_max.least))
         for where, text in texts(outcome):
@@ -446,7 +446,7 @@ def test_weights_that_are_known_roughly_have_a_norm_between_bounds() -> None:
     rough = replace(
         facts, shortest=None, vertices=replace(facts.polytope, min_norm=replace(shortest, radius=F(1, 100)))
     )
-    detail = {one.claim: one.detail for one in verdicts(rough)}["min-norm"]
+    detail = {one.claim: one.detail for one in decide(rough)}["min-norm"]
     low, high = (read(x) for x in re.findall(rf"from ({NUMBER}) to ({NUMBER})", detail)[0])
     ends = [facts.lam**2 * sum((x + off) ** 2 for x in shortest.weights if x) for off in (-F(1, 100), F(1, 100))]
     assert low <= ends[0] < ends[1] <= high
@@ -457,7 +457,7 @@ def test_a_page_calls_a_network_optimal_only_where_that_is_proved() -> None:
     found = checked("cover")
     wide = widened(found.facts, F(1, 7))
     assert "trained to its global optimum" in check_page(found)
-    rough = check_page(replace(found, facts=wide, results=verdicts(wide)))
+    rough = check_page(replace(found, facts=wide, results=decide(wide)))
     assert "the best one found" in rough and "trained to its global optimum" not in rough
 
 
@@ -482,7 +482,7 @@ def test_degrees_of_freedom_have_the_digits_that_their_radius_leaves() -> None:
     assert facts.nearby is not None
     wide = replace(facts.derivatives, radius=F(1, 1000))
     rough = replace(facts, nearby=replace(facts.nearby, derivatives=wide))
-    detail = {one.claim: one.detail for one in verdicts(rough)}["sensitivity"]
+    detail = {one.claim: one.detail for one in decide(rough)}["sensitivity"]
     section = sensitivity_section(rough)
     assert section is not None
     n, freedom = facts.problem.n, facts.derivatives.freedom
@@ -501,7 +501,7 @@ def test_a_reason_is_told_once() -> None:
     JSON says it each time. The picture of a fit is that of the network found."""
     found = checked("cover")
     wide = replace(widened(found.facts, F(1, 7)), optimal_set=Unknown("time was short"), vertices=Unlisted())
-    rough = replace(found, facts=wide, results=verdicts(wide))
+    rough = replace(found, facts=wide, results=decide(wide))
     page = Page(check_page(rough)).prose
     for text in (" ".join(rough.to_text().split()), page):
         assert text.count("time was short.") < text.count("for the same reason.")

@@ -10,10 +10,10 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from relu_cert import pipeline
+from relu_cert.claims import decide
 from relu_cert.cover.limits import Limits
 from relu_cert.data.read import read_csv_bytes
-from relu_cert.pipeline import LambdaChoice, find_facts, verdicts
+from relu_cert.driver.optimum import DEFAULT_GAP, LambdaChoice, find_facts
 from relu_cert.problem.problem import Problem
 from relu_cert.report.check import CheckReport
 from relu_cert.report.progress import Progress
@@ -70,12 +70,12 @@ def _solved(
 
 
 def certified(
-    problem: Problem, source: Any, lam: Fraction, gap: Fraction = pipeline.DEFAULT_GAP, *, by_list: bool = False
+    problem: Problem, source: Any, lam: Fraction, gap: Fraction = DEFAULT_GAP, *, by_list: bool = False
 ) -> CheckReport:
     """The problem solved and proved."""
     with Progress(quiet=True) as stages:
         facts = find_facts(problem, LambdaChoice(value=lam), gap, stages, limits=Limits(by_list=by_list))
-    return CheckReport(source, None, verdicts(facts), None, facts)  # type: ignore[arg-type]
+    return CheckReport(source, None, decide(facts), None, facts)  # type: ignore[arg-type]
 
 
 def random_data(seed: int, n: int, d: int, labels: bool = False) -> tuple[Any, bytes]:

@@ -14,9 +14,9 @@ import pytest
 from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import decide
 from relu_cert.data.dataset import Source
-from relu_cert.driver.refined import Question, refine_and_prove
 from relu_cert.path.curve import breakpoints, curve
 from relu_cert.prove.facts import Facts
+from relu_cert.prove.listed import Goal, refine_and_prove
 from relu_cert.solve import prepare, solve
 from tests.path.cases import facts_on, network
 from tests.verify.mutate import mutants
@@ -228,7 +228,7 @@ def objective(name: str, lam: Fraction) -> tuple[Fraction, Fraction]:
     facts = facts_of(name)
     floats = prepare(facts.problem)
     found = refine_and_prove(
-        Question(facts.problem, floats, lam, facts.lambda_max, F(1, 10**40)), solve(floats, float(lam))
+        Goal(facts.problem, floats, lam, facts.lambda_max, F(1, 10**40)), solve(floats, float(lam))
     )
     return found.value.lower, found.value.upper
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import relu_cert.driver.network
-import relu_cert.pipeline
+import relu_cert.driver.variant
 import verify
 from relu_cert import certify, certify_network
 from tests.free.brute import best
@@ -55,7 +55,7 @@ def certified(kind: str) -> dict[str, Any]:
         return json.loads(certify_network(network, X, Y, 1, free=f"{FREE},skip").certificate)  # type: ignore[no-any-return]
     with pytest.MonkeyPatch.context() as patch:
         if kind not in ("list", "bias", "turned"):
-            patch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+            patch.setattr(relu_cert.driver.variant, "MANY_PATTERNS", 0)
         if kind not in ("cover", "prisms"):
             patch.setattr(relu_cert.driver.network, "setting_for_cover", lambda problem: None)
         free = {"cover": "output-bias", "bias": "output-bias", "turned": "skip"}.get(kind, FREE)

@@ -15,8 +15,8 @@ from properties.exact.linalg import rank
 from properties.exact.problem import CGL, problem
 from properties.strategies import Cube, planted_cube
 from relu_cert.certificate import certificate, dumps
+from relu_cert.claims import decide
 from relu_cert.data.dataset import Source
-from relu_cert.pipeline import verdicts
 from relu_cert.prove.facts import BallSet, Facts
 from tests.prove.test_polytope_planted import cube_output, direct, settled
 from tests.verify.mutate import mutants
@@ -41,7 +41,7 @@ def found() -> Facts:
 
 def tree(facts: Facts) -> dict[str, Any]:
     """The certificate."""
-    return certificate(Source("mixed", "0" * 64, "json"), facts, verdicts(facts, CLAIMS))
+    return certificate(Source("mixed", "0" * 64, "json"), facts, decide(facts, CLAIMS))
 
 
 def with_mixed(value: Any) -> bytes:

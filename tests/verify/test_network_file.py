@@ -16,7 +16,10 @@ import pytest
 
 import verify
 from relu_cert.certificate import dumps
+from relu_cert.claims import decide
 from relu_cert.data.read import read_csv_bytes
+from relu_cert.driver.optimum import LambdaChoice, find_facts
+from relu_cert.driver.variant import network_problem
 from relu_cert.network.biases import fold
 from relu_cert.network.claims import network_verdicts
 from relu_cert.network.examine import compare, examine, network_certificate
@@ -24,7 +27,6 @@ from relu_cert.network.formats import npz
 from relu_cert.network.formats.json_text import write as write_json
 from relu_cert.network.penalty import Penalty, convert
 from relu_cert.network.trained import Origin, TrainedNetwork
-from relu_cert.pipeline import LambdaChoice, find_facts, network_problem, verdicts
 from tests.verify.build.given_networks import QUIET, SETTLED, given
 from verify.__main__ import main
 from verify.network.check import Network
@@ -206,7 +208,7 @@ def certificate(rows: str, network: TrainedNetwork, *, bias: bool = False, origi
     folded = fold(network, data.d, ones=bias, output_bias="neuron")
     facts = find_facts(network_problem(data, "relu", QUIET), LambdaChoice(value=Fraction(1)), Fraction(1, 10**9), QUIET)
     comparison = compare(examine(folded, data.Z, data.y, Fraction(1)), facts, None)
-    said = (*verdicts(facts, SETTLED), *network_verdicts(comparison, Fraction(1, 10)))
+    said = (*decide(facts, SETTLED), *network_verdicts(comparison, Fraction(1, 10)))
     conversion = convert(Penalty.PAPER, Fraction(1), data.n)
     origin = origin or Origin("json", sha256=sha256(write_json(network, "")).hexdigest())
     return json.loads(dumps(network_certificate(data.source, comparison, conversion, origin, Fraction(1, 10), said)))

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from relu_cert.certificate import certificate, dumps
+from relu_cert.claims import decide
 from relu_cert.data.dataset import Source
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.pipeline import verdicts
 from relu_cert.problem import gated, relu
 from relu_cert.prove.facts import BallSet, Facts
 from tests.prove.test_polytope_planted import settled
@@ -216,7 +216,7 @@ def degenerate_gates() -> dict[str, Any]:
     Z = tuple(vec(*z) for z in ([-2, -1], [2, -3], [3, 0], [1, -1], [3, 2]))
     facts = settled(gated(Z, vec(1, 0, 1, 0, 0), enumerate_patterns(Z)), Fraction(3, 50))
     assert isinstance(facts.optimal_set, BallSet)
-    return certificate(Source("gates", "0" * 64, "csv", target=0), facts, verdicts(facts, ("minimal",)))
+    return certificate(Source("gates", "0" * 64, "csv", target=0), facts, decide(facts, ("minimal",)))
 
 
 def test_zeros_by_rows_of_the_lift() -> None:
@@ -249,7 +249,7 @@ def test_the_claims_need_the_fact(claim: str) -> None:
     """Without the fact nothing is proved, and nothing can refute these claims."""
     Z = tuple(vec(*z) for z in ([3, 0], [-3, 0], [0, 4], [0, -4]))
     facts = settled(relu(Z, vec(10, 10, 17, 17), enumerate_patterns(Z)), Fraction(5))
-    tree = certificate(Source("box", "0" * 64, "csv", target=0), facts, verdicts(facts, (claim,)))
+    tree = certificate(Source("box", "0" * 64, "csv", target=0), facts, decide(facts, (claim,)))
     assert [line.verdict for line in check(dumps(tree).encode())] == ["PROVED"]
     without = {**tree, "facts": {k: v for k, v in tree["facts"].items() if k != "polytope"}}
     refuted = {**tree, "claims": [{"claim": claim, "verdict": "REFUTED"}]}

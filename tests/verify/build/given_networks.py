@@ -25,7 +25,9 @@ from relu_cert.network.directions import own_problem
 from relu_cert.network.examine import compare, examine, network_certificate
 from relu_cert.network.penalty import Penalty, convert
 from relu_cert.network.trained import Origin, TrainedNetwork
-from relu_cert.pipeline import LambdaChoice, find_facts, network_problem, verdicts
+from relu_cert.driver.optimum import LambdaChoice, find_facts
+from relu_cert.driver.variant import network_problem
+from relu_cert.claims import decide
 from relu_cert.prove.polytope.polytope import Unlisted
 from relu_cert.report.progress import Progress
 from tests.variants.stated import optimal_value
@@ -157,7 +159,7 @@ def certified(planted: Planted, raw: bytes) -> str:
     found = examine(network, data.Z, data.y, lam)
     own = find_facts(own_problem(found.neurons, data.Z, data.y), LambdaChoice(value=lam), Fraction(1, 10**9), QUIET)
     comparison = compare(found, facts, own)
-    said = (*verdicts(facts, SETTLED), *network_verdicts(comparison, gap))
+    said = (*decide(facts, SETTLED), *network_verdicts(comparison, gap))
     conversion = convert(Penalty.SCNN, lam / data.n, data.n)
     return dumps(network_certificate(data.source, comparison, conversion, Origin("json", sha256="0" * 64), gap, said))
 

@@ -9,7 +9,8 @@ from random import Random
 
 from properties.soundness.case import SILENT, NetworkCase
 from relu_cert.certificate import certificate
-from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts, verdicts
+from relu_cert.claims import decide
+from relu_cert.driver.optimum import DEFAULT_GAP, LambdaChoice, find_facts
 from relu_cert.problem import unlisted_relu
 from relu_cert.problem.loss import LOGISTIC, SQUARES
 from tests.verify.build.plain import Case
@@ -44,4 +45,4 @@ def produced(name: str) -> Case:
     case = NetworkCase("relu", Z, y, lam)
     problem = replace(unlisted_relu(Z, y), loss=LOGISTIC if name.startswith("logistic") else SQUARES)
     facts = find_facts(problem, LambdaChoice(value=lam), DEFAULT_GAP, SILENT)
-    return Case(name, certificate(case.source, facts, verdicts(facts)), case.raw)
+    return Case(name, certificate(case.source, facts, decide(facts)), case.raw)

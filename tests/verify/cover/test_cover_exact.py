@@ -15,8 +15,10 @@ import verify
 from properties.soundness.case import SILENT, NetworkCase
 from relu_cert import examples
 from relu_cert.certificate import certificate, dumps
+from relu_cert.claims import decide
 from relu_cert.data.read import read_csv
-from relu_cert.pipeline import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts, network_problem, verdicts
+from relu_cert.driver.optimum import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts
+from relu_cert.driver.variant import network_problem
 from relu_cert.problem import unlisted_relu
 
 SETS = {"twins": "exact_set", "conjecture-relu": "exact_set", "cube": "exact_set", "checkerboard": "algebraic_set"}
@@ -33,8 +35,8 @@ def covered(name: str) -> tuple[str, bytes, dict[str, str]]:
     facts = find_facts(unlisted_relu(data.Z, data.y), choice, DEFAULT_GAP, SILENT, derivatives=Derivatives())
     listed = network_problem(data, "relu", SILENT)
     over_list = find_facts(listed, choice, DEFAULT_GAP, SILENT, derivatives=Derivatives())
-    said = {one.claim: str(one.verdict) for one in verdicts(over_list) if one.claim != "patterns-complete"}
-    return dumps(certificate(case.source, facts, verdicts(facts))), case.raw, said
+    said = {one.claim: str(one.verdict) for one in decide(over_list) if one.claim != "patterns-complete"}
+    return dumps(certificate(case.source, facts, decide(facts))), case.raw, said
 
 
 def accepted(tree: Tree | str, raw: bytes) -> bool:

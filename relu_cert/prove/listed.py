@@ -1,4 +1,4 @@
-"""From a float solution to facts: the solution is refined, and what it shows is proved.
+"""The optimum of a problem over a list or over blocks: solve in floats, refine, prove.
 
 A refined point proposes a dual point and neurons. A rational optimum near it is guessed and proved exactly; else the
 optimal set is proved over the ball that the duality gap leaves, plainly or with one of the proposed lifts. More digits
@@ -11,25 +11,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import ceil, log2
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.errors import Unsettled
+from relu_cert.errors import DataError, Unsettled
 from relu_cert.exact import Vector, sqrt_upper
 from relu_cert.problem.blocks import widest_squared
+from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.algebraic.guess import guessed_residual
+from relu_cert.prove.elastic import elastic_facts
 from relu_cert.prove.exact_optimum import algebraic_set, exact_facts, guesses
 from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Unknown
 from relu_cert.prove.lifts import proposed_lifts
+from relu_cert.prove.logistic import logistic_facts
 from relu_cert.prove.multipliers import Proposals
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.polytope.listing import shortest_weights, with_vertices
-from relu_cert.prove.prove import exact_neuron, prove
+from relu_cert.prove.prove import exact_neuron, half, lambda_max, prove, zero_facts
 from relu_cert.refine import refine
-from relu_cert.solve import FloatProblem, Solution, multipliers
+from relu_cert.solve import FloatProblem, Solution, multipliers, prepare, solve
 
 FLOAT_BITS, FLOAT_DIGITS = 52, 14
 REFINED_DIGITS = 40
@@ -41,8 +45,8 @@ THOROUGH = 0.99  # pieces below this part of lambda need no sharper multiplier
 
 
 @dataclass(frozen=True)
-class Point:
-    """A proposal: a dual point and neurons, right to about so many digits."""
+class Proposal:
+    """A dual point and neurons, right to about so many digits."""
 
     theta: Vector
     neurons: tuple[ExactNeuron, ...]
@@ -51,8 +55,8 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is to be settled."""
+class Goal:
+    """The problem at lambda, its float solver, and the gap that is asked for."""
 
     problem: Problem
     floats: FloatProblem
@@ -61,16 +65,16 @@ class Question:
     gap: Fraction
 
 
-def refine_and_prove(question: Question, solution: Solution) -> Facts:
+def refine_and_prove(goal: Goal, solution: Solution) -> Facts:
     """The facts of the first point that settles everything, or the best there are, with the reason."""
     best: Facts | None = None
-    for point in _points(question, solution):
-        exact = _exact_facts(question, point)
-        facts, final = with_vertices(exact) if exact is not None else _ball_facts(question, point)
+    for point in _points(goal, solution):
+        exact = _exact_facts(goal, point)
+        facts, final = with_vertices(exact) if exact is not None else _ball_facts(goal, point)
         if facts.value.reached and not facts.unsettled and final:
             return facts
         if best is None:  # ties that are exact stay so, whatever the number of digits
-            algebraic = _algebraic_facts(question, solution, facts)
+            algebraic = _algebraic_facts(goal, solution, facts)
             if algebraic is not None and algebraic.value.reached and algebraic.polytope is not None:
                 return algebraic
             best = algebraic if algebraic is not None and _rank(algebraic) > _rank(facts) else facts
@@ -87,21 +91,21 @@ def propose(floats: FloatProblem, theta: NDArray[np.float64], lam: float) -> Pro
     return None if found is None else {xi: found[xi] for xi in (1, -1)}
 
 
-def _points(question: Question, solution: Solution) -> Iterator[Point]:
+def _points(goal: Goal, solution: Solution) -> Iterator[Proposal]:
     """Refined points of more and more digits; the float point where refining fails."""
-    wanted = _digits_for(question.gap)
+    wanted = _digits_for(goal.gap)
     for digits in sorted({max(REFINED_DIGITS, min(wanted, MOST_DIGITS)), MOST_DIGITS}):
-        refined = refine(question.problem, solution, question.lam, digits, question.floats)
+        refined = refine(goal.problem, solution, goal.lam, digits, goal.floats)
         correct = digits if not refined.reason else FLOAT_DIGITS
         neurons = [(n.sign, n.block, n.w) for n in refined.neurons]
-        yield _point(question.problem, refined.theta, neurons, correct)
+        yield _point(goal.problem, refined.theta, neurons, correct)
         if refined.reason:
             return
 
 
-def _point(problem: Problem, theta: Vector, neurons: list[tuple[int, int | None, Vector]], digits: int) -> Point:
+def _point(problem: Problem, theta: Vector, neurons: list[tuple[int, int | None, Vector]], digits: int) -> Proposal:
     bits = FLOAT_BITS if digits == FLOAT_DIGITS else ceil(digits * log2(10)) + 16
-    return Point(theta, tuple(exact_neuron(problem, *neuron, bits) for neuron in neurons), digits, bits)
+    return Proposal(theta, tuple(exact_neuron(problem, *neuron, bits) for neuron in neurons), digits, bits)
 
 
 def _digits_for(gap: Fraction) -> int:
@@ -109,9 +113,9 @@ def _digits_for(gap: Fraction) -> int:
     return len(str(gap.denominator // gap.numerator)) + 4
 
 
-def _exact_facts(question: Question, point: Point) -> Facts | None:
+def _exact_facts(goal: Goal, point: Proposal) -> Facts | None:
     """The facts of a rational optimum near the point, if there is one."""
-    q = question
+    q = goal
     for guess in guesses(point.theta, point.digits):
         proposals = propose(q.floats, np.array([float(x) for x in guess]), float(q.lam))
         facts = exact_facts(q.problem, q.lam, q.largest, q.gap, guess, proposals)
@@ -120,9 +124,9 @@ def _exact_facts(question: Question, point: Point) -> Facts | None:
     return None
 
 
-def _algebraic_facts(question: Question, solution: Solution, facts: Facts) -> Facts | None:
+def _algebraic_facts(goal: Goal, solution: Solution, facts: Facts) -> Facts | None:
     """The facts of an optimum in a field of algebraic numbers, near the dual point of the facts, if there is one."""
-    q = question
+    q = goal
     for digits in FIELD_DIGITS:
         refined = refine(q.problem, solution, q.lam, digits, q.floats)
         if refined.reason:
@@ -140,9 +144,9 @@ def _algebraic_facts(question: Question, solution: Solution, facts: Facts) -> Fa
     return None
 
 
-def _ball_facts(question: Question, point: Point) -> tuple[Facts, bool]:
+def _ball_facts(goal: Goal, point: Proposal) -> tuple[Facts, bool]:
     """The facts of the point, with the optimal set if a lift settles it; else those of the plain proof."""
-    q = question
+    q = goal
     plain: Facts | None = None
     unlisted: Facts | None = None
     reason = ""
@@ -175,13 +179,13 @@ def _ball_facts(question: Question, point: Point) -> tuple[Facts, bool]:
     return replace(plain, optimal_set=Unknown(reason)), False
 
 
-def _inside(question: Question, point: Point) -> Vector:
+def _inside(goal: Goal, point: Proposal) -> Vector:
     """The point's theta. For blocks that are given directly it is drawn in by what rounding to its grid may move
     |X_b'theta|: then the rounded point is feasible as it stands, and need not be shrunk, which doubles its digits."""
-    problem, size = question.problem, max(map(abs, point.theta), default=Fraction(0))
+    problem, size = goal.problem, max(map(abs, point.theta), default=Fraction(0))
     if problem.network is not None or point.digits == FLOAT_DIGITS or not problem.blocks or not size:
         return point.theta
-    moved = sqrt_upper(widest_squared(problem.blocks) * problem.n, 8) * size / question.lam
+    moved = sqrt_upper(widest_squared(problem.blocks) * problem.n, 8) * size / goal.lam
     margin = (moved + SPARE_MOVES) / (1 << point.bits)
     return tuple((1 - margin) * x for x in point.theta) if margin < HALF else point.theta
 
@@ -189,3 +193,51 @@ def _inside(question: Question, point: Point) -> Vector:
 def _rank(facts: Facts) -> tuple[bool, bool, bool, Fraction]:
     """More settled, then a smaller gap."""
     return not facts.unsettled, facts.value.reached, facts.polytope is not None, -facts.value.relative_gap
+
+
+LARGEST = Fraction(10**300)
+TOO_LARGE = "the data, lambda or delta are beyond the range of doubles (squares of about 1e300); scale them down."
+TOO_SMALL = "the data, lambda or delta are too small for doubles (squares of about 1e-300); scale them up."
+
+
+def listed_lambda_max(problem: Problem) -> LambdaMax:
+    """lambda_max, exactly."""
+    floats = prepare(problem)
+    largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
+    return half(largest) if problem.loss is LOGISTIC else largest
+
+
+def listed_facts(problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction) -> Facts:
+    """The facts at lambda."""
+    if lam * lam >= largest.squared:
+        return zero_facts(problem, lam, largest, gap)
+    if problem.delta:
+        require_in_range(problem.delta, lam / problem.delta)
+        return elastic_facts(problem, lam, largest, gap)
+    floats = prepare(problem)
+    if problem.loss is LOGISTIC:
+        proposed = partial(propose, floats, lam=THOROUGH * float(lam))
+        return logistic_facts(problem, floats, lam, largest, gap, proposed)
+    solution = solve(floats, float(lam))
+    if not solution.neurons:  # just below lambda_max zero has a tiny gap, but is not optimal
+        solution = solve(floats, float(lam), tol=0.0)
+    return refine_and_prove(Goal(problem, floats, lam, largest, gap), solution)
+
+
+def require_data_in_range(problem: Problem) -> None:
+    """Refuse data beyond the doubles: nothing could be proposed."""
+    zero = Fraction(0)
+    if (source := problem.source) is not None:
+        largest = max((abs(x) for row in source.Z for x in row), default=zero)
+    else:
+        largest = max((block.largest for block in problem.blocks), default=zero)
+    require_in_range(largest, largest * max(map(abs, problem.y), default=zero))
+
+
+def require_in_range(*sizes: Fraction) -> None:
+    """Refuse sizes whose squares, which the solver needs, are beyond the doubles."""
+    for size in sizes:
+        if size * size >= LARGEST:
+            raise DataError(TOO_LARGE)
+        if 0 < size * size * LARGEST <= 1:
+            raise DataError(TOO_SMALL)

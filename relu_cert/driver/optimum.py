@@ -1,38 +1,41 @@
-"""The way of the data: patterns, problem, solve, prove, claims. Each stage takes what the one before it gave."""
+"""From a problem, lambda, a gap and limits to facts: the one driver.
+
+The optimum is found and proved by whatever prover settles it; then derivatives, the path and general position where
+they are asked for. Each stage takes what the one before it gave.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
-from relu_cert.bags import EACH
-from relu_cert.claims import NAMES, PATH_CLAIMS, POSITION, SENSITIVITY, Result, asked_for, decide, require_applicable
 from relu_cert.clock import interruptible
 from relu_cert.cover.limits import Limits, Moment
-from relu_cert.data.dataset import Dataset
-from relu_cert.driver.listed import TOO_LARGE, listed_facts, listed_lambda_max, require_data_in_range, require_in_range
-from relu_cert.driver.refined import Question, refine_and_prove
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
 from relu_cert.path.sensitivity import differentiable, enclosed_derivatives, sensitivity
 from relu_cert.path.tied_faces import faces
-from relu_cert.patterns import enumerate_patterns
-from relu_cert.patterns.predict import predict
-from relu_cert.problem import gated, relu, unlisted_relu
-from relu_cert.problem.problem import Model, Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Along, Facts, LambdaMax, Nearby
 from relu_cert.prove.ggp.decide import position_facts
+from relu_cert.prove.listed import (
+    TOO_LARGE,
+    Goal,
+    listed_facts,
+    listed_lambda_max,
+    refine_and_prove,
+    require_data_in_range,
+    require_in_range,
+)
 from relu_cert.solve import FloatProblem, prepare, solve
 
 if TYPE_CHECKING:
     from relu_cert.path.unlisted import Training
 
 DEFAULT_GAP = Fraction(1, 10**9)
-DEFAULT_MAX_PATTERNS = 10**6
-MANY_PATTERNS = 20_000  # beyond, a cover is faster than the list
 DEFAULT_RATIO = Fraction(1, 10)
 NO_LIMITS = Limits()
 FINE = Fraction(1, 10**40)  # the relative gap of points at which derivatives are taken
@@ -96,73 +99,6 @@ class Derivatives:
     """That derivatives are wanted, and the noise level for SURE."""
 
     sigma: Fraction | None = None
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is asked about a problem: `named` are the claims that were asked for by name."""
-
-    choice: LambdaChoice
-    gap: Fraction
-    claims: tuple[str, ...]
-    named: tuple[str, ...]
-    interval: IntervalChoice | None
-    derivatives: Derivatives | None
-
-    @classmethod
-    def of(
-        cls,
-        choice: LambdaChoice,
-        gap: Fraction,
-        claims: str | Sequence[str] | None = None,
-        required: str | Sequence[str] = (),
-        interval: IntervalChoice | None = None,
-        noise: Fraction | None = None,
-    ) -> Request:
-        """A claim about the path or about derivatives asks for these; without `claims` all are wanted."""
-        named = (*asked_for(claims or ()), *asked_for(required))
-        wanted = named if claims is not None else (*NAMES, *named)
-        if interval is None and any(name in PATH_CLAIMS for name in named):
-            interval = IntervalChoice()
-        differentiated = noise is not None or any(name in SENSITIVITY for name in wanted)
-        return cls(choice, gap, wanted, named, interval, Derivatives(noise) if differentiated else None)
-
-
-def answered(
-    request: Request, problem: Problem, stages: Stages, limits: Limits = NO_LIMITS
-) -> tuple[Facts, tuple[Result, ...]]:
-    """The facts about the problem, and the verdicts that were asked for."""
-    require_applicable(request.named, problem)
-    position = any(name in POSITION for name in request.named)
-    facts = find_facts(
-        problem,
-        request.choice,
-        request.gap,
-        stages,
-        request.interval,
-        request.derivatives,
-        limits,
-        position=position,
-    )
-    return facts, verdicts(facts, request.claims)
-
-
-def network_problem(
-    data: Dataset, model: Model, stages: Stages, max_patterns: int = DEFAULT_MAX_PATTERNS, *, listed: bool = True
-) -> Problem:
-    """The ReLU or gated ReLU problem over all patterns of the data; a ReLU problem with many of them need not list
-    them, unless the list itself is wanted."""
-    if data.bags is not EACH or data.targets > 1:
-        if model == "gated":
-            which = "a slope" if data.source.slope else "--conv or --bags"
-            which = "several outputs" if data.targets > 1 else which
-            raise UsageError(f"gated networks with {which} are not offered: their gates would have to be listed.")
-        return unlisted_relu(data.Z, data.y, data.bags, data.targets)
-    if model == "relu" and not listed and predict(data.Z).bound > MANY_PATTERNS:
-        return unlisted_relu(data.Z, data.y)
-    with stages.stage("patterns"):
-        patterns = enumerate_patterns(data.Z, max_patterns=max_patterns, progress=stages.advance)
-    return (gated if model == "gated" else relu)(data.Z, data.y, patterns)
 
 
 def find_facts(
@@ -281,14 +217,9 @@ def finer(facts: Facts) -> Facts:
     if facts.fit.radius_squared <= FINE * facts.value.lower:
         return facts
     floats = prepare(facts.problem)
-    question = Question(facts.problem, floats, facts.lam, facts.lambda_max, FINE)
-    fine = refine_and_prove(question, solve(floats, float(facts.lam)))
+    goal = Goal(facts.problem, floats, facts.lam, facts.lambda_max, FINE)
+    fine = refine_and_prove(goal, solve(floats, float(facts.lam)))
     return replace(fine, nearby=Nearby(faces(fine)))
-
-
-def verdicts(facts: Facts, claims: Sequence[str] = NAMES) -> tuple[Result, ...]:
-    """What the facts say about the claims."""
-    return decide(facts, claims)
 
 
 def _twelve_digits(x: Fraction, *, up: bool) -> Fraction:

@@ -15,11 +15,11 @@ from math import lcm
 
 import numpy as np
 
-from relu_cert.driver.refined import THOROUGH, propose
 from relu_cert.exact import Matrix, Vector, norm_squared, scaled_rows
 from relu_cert.free.terms import orthogonal, outputs
 from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.facts import Dual, PieceMultiplier, PieceMultipliers
+from relu_cert.prove.listed import THOROUGH, propose
 from relu_cert.prove.multipliers import (
     Bounded,
     PieceProposal,
