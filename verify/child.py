@@ -12,6 +12,7 @@ import traceback
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 Work = Callable[[], dict[str, Any]]
@@ -52,6 +53,14 @@ def limited(work: Work, seconds: int, memory: int) -> dict[str, Any]:
     return found
 
 
+def mapped() -> int:
+    """The address space that the caller's libraries have already (some have gigabytes), in bytes; 0 if unknown."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGESIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
 def open_standard_streams() -> None:
     """Those of 0, 1, 2 that are closed lead nowhere, so that no pipe is taken for one of them."""
     while (stream := os.open(os.devnull, os.O_RDWR)) <= 2:
@@ -79,7 +88,7 @@ def carry_out(work: Work, writer: int, seconds: int, memory: int) -> NoReturn:
         os.setpgid(0, 0)
         import resource
 
-        limits = {resource.RLIMIT_AS: memory, resource.RLIMIT_CPU: seconds + 1, resource.RLIMIT_CORE: 0}
+        limits = {resource.RLIMIT_AS: mapped() + memory, resource.RLIMIT_CPU: seconds + 1, resource.RLIMIT_CORE: 0}
         for which, wanted in limits.items():
             _, most = resource.getrlimit(which)
             resource.setrlimit(which, (wanted if most < 0 else min(wanted, most), most))

@@ -14,7 +14,7 @@ from relu_cert.errors import DataError
 from relu_cert.network.fitted import FittedNetwork
 from relu_cert.network.formats import from_scnn, from_sklearn, read_network
 from relu_cert.network.formats.arrays import Array, assemble
-from relu_cert.network.formats.named import from_named, opened
+from relu_cert.network.formats.named import EPS, FOLD, Normal, from_named, opened
 from relu_cert.network.trained import Origin, TrainedNetwork
 
 SILENT = ("Dropout", "Identity", "Flatten", "Sequential")  # nothing happens there at evaluation
@@ -22,6 +22,10 @@ LINEAR = ("Linear", "Conv1d", "Conv2d")
 ACTIVE = ("ReLU", "LeakyReLU")
 MEANS = ("AdaptiveAvgPool1d", "AdaptiveAvgPool2d")
 _EXPECTED = "Linear or Conv, ReLU or LeakyReLU, for Conv AdaptiveAvgPool(1), and Linear"
+_HEAD = (
+    "what can be done: fix the parts in front of its last two linear layers, and certify these on what is made of the "
+    "data there: certify_network(model[k:], model[:k](X).detach(), y)"
+)
 _ADVICE = {
     "Sigmoid": "the loss of a classifier has it (BCEWithLogitsLoss); leave it out",
     "Softmax": "the loss of a classifier has it (CrossEntropyLoss); leave it out",
@@ -49,7 +53,7 @@ def given_network(network: Any, layer: int = 1) -> TrainedNetwork:
     if callable(getattr(network, "state_dict", None)):
         slope, slides = of_module(network)
         told = type(network).__name__, Origin("torch", layer=layer), _arrays(network.state_dict())
-        return replace(from_named(*told), slope=slope, slides=slides)
+        return replace(from_named(*told, normals_of(network)), slope=slope, slides=slides)
     if isinstance(network, Mapping):
         return from_named("the network", Origin("arrays", layer=layer), _arrays(opened(network)))
     if isinstance(network, tuple | list) and 2 <= len(network) <= 4:
@@ -70,20 +74,57 @@ def of_module(module: Any) -> tuple[Fraction | None, tuple[int, int] | None]:
     kinds = [type(one).__name__ for one in parts]
     if other := next((kind for kind in kinds if kind not in (*LINEAR, *ACTIVE, *MEANS)), None):
         advice = f": {_ADVICE[other]}" if other in _ADVICE else ""
-        raise DataError(f"{name}: {other} is not understood{advice}; expected {_EXPECTED}.")
+        raise DataError(f"{name}: {other} is not understood{advice}; expected {_EXPECTED}; {_HEAD}.")
     if any(pooled := [one for one in parts if type(one).__name__ in MEANS]):
         for one in pooled:
             if {*np.atleast_1d(np.asarray(one.output_size, dtype=object)).tolist()} != {1}:
                 raise DataError(
-                    f"{name}: an average pool to the size {one.output_size}; expected 1, over the whole image."
+                    f"{name}: an average pool to the size {one.output_size}; expected 1, over the whole image; {_HEAD}."
                 )
-    if _tree(module) and all(type(one).__name__ == "Sequential" for one in module.modules() if list(one.children())):
+    if _in_order(module):
         _require_order(name, kinds)
     slopes = {_slope(one) for one, kind in zip(parts, kinds, strict=True) if kind in ACTIVE}
     if len(slopes) > 1:
-        raise DataError(f"{name}: activations of {len(slopes)} different slopes; expected one.")
+        raise DataError(f"{name}: activations of {len(slopes)} different slopes; expected one; {_HEAD}.")
     slides = [_slides(name, one) for one, kind in zip(parts, kinds, strict=True) if kind.startswith("Conv")]
     return next(iter(slopes), None), slides[0] if slides else None
+
+
+def normals_of(module: Any) -> dict[str, Normal] | None:
+    """Where the batch normalisations of a Sequential stand: after a linear layer and before its activation, or before
+    the next linear layer. None where the order of the parts is in a function; DataError for one of batches."""
+    name = type(module).__name__
+    if not callable(getattr(module, "named_modules", None)):
+        return None
+    named = [(f"{prefix}.", one) for prefix, one in module.named_modules() if not list(one.children())]
+    for _, one in named:
+        if type(one).__name__.startswith("BatchNorm") and one.running_mean is None:
+            raise DataError(
+                f"{name}: {type(one).__name__} without running statistics takes those of the batch at hand, so that "
+                "the network is no function of a point; train it with track_running_stats."
+            )
+        if type(one).__name__.startswith("BatchNorm") and one.eps != EPS and not _in_order(module):
+            raise DataError(f"{name}: batch normalisation with eps = {one.eps} in a module of its own; {FOLD}.")
+    if not _in_order(module):
+        return None
+    found: dict[str, Normal] = {}
+    last, waiting = "", []  # the linear layer whose outputs are not bent yet, and what waits for the next one
+    for prefix, one in named:
+        kind = type(one).__name__
+        if kind.startswith("BatchNorm"):
+            found[prefix] = Normal(last, after=bool(last), eps=float(one.eps))
+            waiting += [] if last else [prefix]
+        elif kind in LINEAR:
+            found |= {key: replace(found[key], layer=prefix) for key in waiting}
+            last, waiting = prefix, []
+        elif kind in ACTIVE:
+            last = ""
+    return found
+
+
+def _in_order(module: Any) -> bool:
+    """Whether the parts do one after the other what the module does."""
+    return _tree(module) and all(type(one).__name__ == "Sequential" for one in module.modules() if list(one.children()))
 
 
 def _require_order(name: str, kinds: list[str]) -> None:
@@ -92,16 +133,18 @@ def _require_order(name: str, kinds: list[str]) -> None:
     steps = [kind for kind in kinds if kind not in MEANS]
     linear, active = steps[::2], steps[1::2]
     if len(steps) % 2 == 0 or not {*linear} <= {*LINEAR} or not {*active} <= {*ACTIVE}:
-        raise DataError(f"{name}: the parts {told} in this order; expected {_EXPECTED}.")
+        raise DataError(f"{name}: the parts {told} in this order; expected {_EXPECTED}; {_HEAD}.")
     for at, kind in enumerate(kinds):
         if kind in MEANS and (at < 2 or not kinds[at - 2].startswith("Conv") or kinds[at - 1] not in ACTIVE):
-            raise DataError(f"{name}: {kind} in the parts {told}; expected it after a convolution and its activation.")
+            raise DataError(
+                f"{name}: {kind} in the parts {told}; expected it after a convolution and its activation; {_HEAD}."
+            )
     if any(kind.startswith("Conv") for kind in kinds[1:]):
-        raise DataError(f"{name}: a convolution after another layer ({told}); expected it to be the first.")
+        raise DataError(f"{name}: a convolution after another layer ({told}); expected it to be the first; {_HEAD}.")
     if kinds[0].startswith("Conv") and not any(kind in MEANS for kind in kinds):
         raise DataError(
             f"{name}: {told}: each position of a filter has weights of its own; expected AdaptiveAvgPool(1) before "
-            "the last layer, so that outputs are means over positions."
+            f"the last layer, so that outputs are means over positions; {_HEAD}."
         )
 
 
@@ -116,11 +159,11 @@ def _slides(name: str, conv: Any) -> tuple[int, int]:
     for key, usual in (("stride", 1), ("padding", 0), ("dilation", 1), ("groups", 1)):
         values = {*np.atleast_1d(np.asarray(getattr(conv, key, usual), dtype=object)).tolist()}
         if len(values) != 1 or not all(isinstance(x, int) for x in values):
-            raise DataError(f"{name}: {key} = {getattr(conv, key)}; expected one number for all axes.")
+            raise DataError(f"{name}: {key} = {getattr(conv, key)}; expected one number for all axes; {_HEAD}.")
         found.append(values.pop())
     if found[2:] != [1, 1] or getattr(conv, "padding_mode", "zeros") != "zeros":
         raise DataError(
-            f"{name}: a convolution with dilation, groups or a padding that is not zeros is not understood."
+            f"{name}: a convolution with dilation, groups or a padding that is not zeros is not understood; {_HEAD}."
         )
     return found[0], found[1]
 

@@ -27,12 +27,13 @@ Layer = tuple[NDArray[Any], NDArray[Any] | None]  # weights (outputs x inputs) a
 @dataclass(frozen=True)
 class Origin:
     """Where a network comes from: a file (with the SHA-256 of its bytes), a library's model, or this program; `layer`:
-    from which of its linear layers on."""
+    from which of its linear layers on; `folded`: its batch normalisations, which are part of the weights here."""
 
     format: str
     path: str = ""
     sha256: str = ""
     layer: int = 1
+    folded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

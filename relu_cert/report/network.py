@@ -145,6 +145,25 @@ class NetworkReport(Report):
         own = self.comparison.examination.J / conversion.times
         return f"as {conversion.convention} counts it, {decimal(own, 8)}"
 
+    @property
+    def stage(self) -> str:
+        """Whose objective it is: the network's as trained, or as it is after folding."""
+        return "folded" if self.trained.origin.folded else "as trained"
+
+    @property
+    def made(self) -> Iterator[tuple[str, str]]:
+        """What was made of the model before it is the network of two layers that is judged here."""
+        if before := len(self.trained.before):
+            fixed = "its first layer is fixed" if before == 1 else f"its first {before} layers are fixed"
+            yield "layers", f"{fixed}: what is made of the data there is the data here, and more is not said of that"
+        if folded := self.trained.origin.folded:
+            of = (
+                f"{', '.join(folded)} {'is' if len(folded) == 1 else 'are'} folded into linear layers, as at evaluation"
+            )
+            yield "batch norm", f"{of}: weights and penalty are those after that, and weight_decay was on those before"
+        if slope := self.trained.slope:
+            yield "activation", f"max(t, s t) with the slope s = {slope_text(slope)}"
+
     def _against(self, value: Value) -> dict[str, Any]:
         away: Distance = distance(self.comparison.examination, value)
         return {
@@ -179,11 +198,7 @@ class NetworkReport(Report):
         bias = ", the last one the bias" if self.source.bias else ""
         points = f"n = {count(self.data.n, 'point')}, d = {self.data.d}{bias}"
         yield f"data         {self.name}: {points}"
-        if before := len(self.trained.before):
-            fixed = "its first layer is fixed" if before == 1 else f"its first {before} layers are fixed"
-            yield f"layers       {fixed}: what is made of the data there is the data here, and more is not said of that"
-        if slope := self.trained.slope:
-            yield f"activation   max(t, s t) with the slope s = {slope_text(slope)}"
+        yield from (f"{what:<12} {said}" for what, said in self.made)
         yield f"penalty      {self.conversion.text}"
         if text := self.conversion.bias_text(self.trained):
             yield f"biases       {text}"
@@ -191,8 +206,9 @@ class NetworkReport(Report):
             yield "decayed      the output bias costs lambda/2 b2^2, as weight_decay does"
         if self.conversion.free:
             yield f"free         {free_text(self.conversion.free)}: without penalty, as the network was trained"
-        counted = f"; {self.own_objective} as trained" if self.own_objective else ""
-        yield f"objective    {short(found.J, 40)} as trained, {_shown(found.P)} balanced{counted}"
+        how = self.stage
+        counted = f"; {self.own_objective} {how}" if self.own_objective else ""
+        yield f"objective    {short(found.J, 40)} {how}, {_shown(found.P)} balanced{counted}"
         yield from self._parts()
         over = "networks of any width" if facts.problem.unlisted else "all patterns"
         best = replace(facts.value, upper=min(facts.value.upper, found.P.upper))  # the network may be the best known

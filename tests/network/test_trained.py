@@ -15,6 +15,7 @@ from relu_cert.driver.optimum import LambdaChoice, find_facts
 from relu_cert.driver.variant import network_problem, with_free_terms
 from relu_cert.network.biases import OutputBias, fold
 from relu_cert.network.formats import from_sklearn, read_network
+from relu_cert.network.given import given_network
 from relu_cert.network.objective import objective
 from relu_cert.network.penalty import Conversion, Penalty, convert
 from relu_cert.network.trained import Origin, TrainedNetwork
@@ -78,3 +79,20 @@ def test_sklearn() -> None:
     proved, optimum = _gap(trained, data, conversion)
     assert 0 <= proved < optimum
     assert float(proved + optimum) == pytest.approx(data.n * model.loss_, rel=1e-6)
+
+
+def test_batch_normalisation_of_torch_is_folded() -> None:
+    """A Sequential with BatchNorm1d on both sides of its activation says in eval mode what the folded network says."""
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(1)
+    nn = torch.nn
+    parts = [nn.Linear(2, 4), nn.BatchNorm1d(4, eps=1e-3), nn.ReLU(), nn.BatchNorm1d(4), nn.Dropout(), nn.Linear(4, 1)]
+    model = nn.Sequential(*parts).double()
+    X = _data()[1]
+    inputs = torch.tensor(X, dtype=torch.float64)
+    for _ in range(5):
+        model(inputs)  # statistics move
+    found = given_network(model)
+    values = [float(v) for v in found([[F(a) for a in row] for row in X.tolist()])]
+    np.testing.assert_allclose(values, model.eval()(inputs).detach().numpy()[:, 0], rtol=1e-12)
+    assert found.origin.folded == ("1", "3")

@@ -44,7 +44,7 @@ def read_network(path: str | os.PathLike[str], layer: int = 1) -> TrainedNetwork
     name = file_name(os.fspath(path))
     found = kind.read(raw, name, Origin(kind.name, os.fspath(path), digest(raw), layer))
     if layer > 1 and not found.before:
-        raise UsageError(f"{name}: --from-layer is for state dicts of more than two linear layers.")
+        raise UsageError(f"{name}: --from-layer is for networks of more than two linear layers, and this one has two.")
     return found
 
 

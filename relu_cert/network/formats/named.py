@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,11 +16,20 @@ from relu_cert.network.trained import Origin, TrainedNetwork
 
 CHECKPOINT = ("model_state_dict", "state_dict", "model")
 PLAIN = ("W1", "b1", "w2", "b2", "skip", "slope")
+EPS = 1e-5  # of torch.nn.BatchNorm; no file holds it
+_NORMAL = ("running_mean", "running_var", "weight", "bias")
+FOLD = (
+    "give the Sequential itself to certify_network, or fold it first (torch.nn.utils.fuse_linear_bn_eval or "
+    "fuse_conv_bn_eval, before an activation) and save that"
+)
 _SPELLING = "W1, w2 and perhaps b1, b2, skip, slope, or the weight and bias of two linear layers"
 
 
-def from_named(name: str, origin: Origin, arrays: Mapping[str, Array]) -> TrainedNetwork:
-    """The network of W1, w2, b1, b2, or of the tensors `LAYER.weight` and `LAYER.bias` of two linear layers.
+def from_named(
+    name: str, origin: Origin, arrays: Mapping[str, Array], places: Mapping[str, Normal] | None = None
+) -> TrainedNetwork:
+    """The network of W1, w2, b1, b2, or of the tensors `LAYER.weight` and `LAYER.bias` of two linear layers; `places`
+    of batch normalisations, where they are known.
 
     A state dict does not name its activation: it is taken to be ReLU. Its first layer is the one whose outputs are the
     other one's inputs; where both orders fit (one input, one neuron), the numbers in the layers' names decide.
@@ -33,12 +42,91 @@ def from_named(name: str, origin: Origin, arrays: Mapping[str, Array]) -> Traine
             if key not in arrays:
                 raise DataError(f"{name}: the array {key} is missing; expected {_SPELLING}.")
         return assemble(name, origin, arrays["W1"], arrays["w2"], *map(arrays.get, ("b1", "b2", "skip", "slope")))
+    arrays, normal = without_normals(name, arrays, places)
     arrays, kernel = _flat(arrays)
     before, (first, second) = _two_layers(name, arrays, origin.layer)
     W1, w2 = arrays[f"{first}weight"], arrays[f"{second}weight"]
     found = assemble(name, origin, W1, w2, arrays.get(f"{first}bias"), arrays.get(f"{second}bias"))
     layers = tuple((arrays[f"{one}weight"], arrays.get(f"{one}bias")) for one in before)
-    return replace(found, before=layers, kernel=kernel)
+    return replace(found, before=layers, kernel=kernel, origin=replace(origin, folded=normal))
+
+
+@dataclass(frozen=True)
+class Normal:
+    """Where a batch normalisation stands: the linear layer that it is folded into, whether it comes after that layer's
+    outputs or before its inputs, and its eps."""
+
+    layer: str
+    after: bool
+    eps: float = EPS
+
+
+def without_normals(
+    name: str, arrays: Mapping[str, Array], places: Mapping[str, Normal] | None
+) -> tuple[Mapping[str, Array], tuple[str, ...]]:
+    """The tensors without batch normalisation, which is affine at evaluation: s (x - mean) + beta with
+    s = gamma / sqrt(var + eps), folded into a linear layer beside it, in doubles; and the names of what was folded."""
+    arrays = {key: array for key, array in arrays.items() if not key.endswith("num_batches_tracked")}
+    normals = [key.removesuffix("running_mean") for key in arrays if key.endswith("running_mean")]
+    if not normals:
+        return arrays, ()
+    found = {key: np.asarray(array, dtype=np.float64) for key, array in arrays.items()}
+    places = places or _numbered(name, found, normals)
+    for one in normals:
+        place = places[one]
+        mean, var, gamma, beta = (found.pop(one + part, None) for part in _NORMAL)
+        if mean is None or var is None:
+            raise DataError(f"{name}: {shown(one)} has no running_mean or no running_var; save the whole state dict.")
+        if not (var + place.eps > 0).all():
+            raise DataError(f"{name}: {shown(one + 'running_var')} is negative; it must be a variance.")
+        scale = (1.0 if gamma is None else gamma) / np.sqrt(var + place.eps)
+        _fold(name, found, place, scale, (0.0 if beta is None else beta) - scale * mean)
+    return found, tuple(one.removesuffix(".") for one in normals)
+
+
+def _fold(name: str, found: dict[str, Array], place: Normal, scale: Array, shift: Array) -> None:
+    """scale * (W x + b) + shift, or W (scale * x + shift) + b, as one linear layer."""
+    W = found[f"{place.layer}weight"]
+    b = found.get(f"{place.layer}bias", np.zeros(len(W)))
+    if scale.shape != (W.shape[0 if place.after else 1],) or (W.ndim > 2 and not place.after):
+        what = f"{len(scale)} channels beside {shown(place.layer)} of shape {W.shape}"
+        raise DataError(f"{name}: batch normalisation of {what} cannot be folded; {FOLD}.")
+    sizes = (-1, *[1] * (W.ndim - 1)) if place.after else (1, -1)
+    found[f"{place.layer}weight"] = W * scale.reshape(sizes)
+    found[f"{place.layer}bias"] = b * scale + shift if place.after else b + W @ shift
+
+
+def _numbered(name: str, arrays: Mapping[str, Array], normals: Sequence[str]) -> dict[str, Normal]:
+    """The places by the numbers of a Sequential: parts without tensors have numbers, too, and the activation is one of
+    them. Where it stands before the normalisation or after it can be told unless there are such parts on both sides."""
+    linear = [key.removesuffix("weight") for key, array in arrays.items() if key.endswith("weight") and array.ndim > 1]
+    stems = {re.sub(r"[0-9]+\.$", "", one) for one in (*linear, *normals)}
+    if len(stems) > 1 or not linear or not all(re.search(r"[0-9]\.$", one) for one in (*linear, *normals)):
+        raise DataError(
+            f"{name}: the names {shown(normals[0])} and {shown(linear[0] if linear else '')} do not say on which side "
+            f"of the activation the batch normalisation is; {FOLD}."
+        )
+    at = {_numbers(one)[-1]: one for one in (*linear, *normals)}
+    found = {}
+    for one in normals:
+        k = _numbers(one)[-1]
+        before = max((i for i in at if i < k and at[i] in linear), default=None)
+        after = min((i for i in at if i > k and at[i] in linear), default=None)
+        ends = min(at) if before is None else before, max(at) if after is None else after
+        silent = set(range(*ends)) - at.keys()
+        left, right = any(i < k for i in silent), any(i > k for i in silent)
+        if before is None and after is not None and not right:
+            found[one] = Normal(at[after], after=False)
+        elif after is None and before is not None and not left:
+            found[one] = Normal(at[before], after=True)
+        elif before is None or after is None or left == right:
+            raise DataError(
+                f"{name}: the numbers of {shown(one)} and of the linear layers do not say on which side of the "
+                f"activation the batch normalisation is; {FOLD}."
+            )
+        else:
+            found[one] = Normal(at[after if left else before], after=right)
+    return found
 
 
 def _flat(arrays: Mapping[str, Array]) -> tuple[Mapping[str, Array], tuple[int, ...]]:
@@ -96,11 +184,6 @@ def deep(layers: int, say: str = "--from-layer") -> str:
 
 def _two_layers(name: str, arrays: Mapping[str, Array], layer: int) -> tuple[list[str], tuple[str, str]]:
     """The prefixes of the first and the second layer's tensors, and before them those of the layers in front."""
-    if normal := next((key for key in arrays if key.endswith("running_mean")), None):
-        raise DataError(
-            f"{name}: {shown(normal)} is batch normalisation; at evaluation it is affine: fold it into its linear "
-            "layer (torch.nn.utils.fuse_linear_bn_weights) and save that."
-        )
     layers = [key.removesuffix("weight") for key in arrays if re.fullmatch(r"(.*\.)?weight", key)]
     known = {prefix + part for prefix in layers for part in ("weight", "bias")}
     for key in arrays:
@@ -163,7 +246,9 @@ def from_sklearn(model: Any, layer: int = 1) -> TrainedNetwork:
     if last not in ("identity", "logistic"):
         raise DataError(f"{name}: the output activation is {last}; expected a linear or a logistic output.")
     if model.activation != "relu":
-        raise DataError(f"{name}: the activation is {model.activation}; only ReLU is understood.")
+        raise DataError(
+            f'{name}: the activation is {model.activation}; only ReLU is understood: fit it with activation="relu".'
+        )
     coefs, biases = ([np.asarray(a) for a in arrays] for arrays in (model.coefs_, model.intercepts_))
     before = tuple((W.T, b) for W, b in zip(coefs[: layer - 1], biases, strict=False))
     coefs = coefs[layer - 1 :]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from math import isfinite
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from relu_cert.errors import DataError, UsageError, shown
 from relu_cert.network.formats.arrays import Array, assemble, exact, optional, weights
+from relu_cert.network.formats.named import deep
 from relu_cert.network.trained import Origin, TrainedNetwork
 
 EXTRA = "onnx"
@@ -25,6 +27,7 @@ _CHAIN = (
     "Flatten; then Gemm, or MatMul and Add"
 )
 _GEMM = {"alpha": Fraction(1), "beta": Fraction(1), "transA": Fraction(0), "transB": Fraction(0)}
+_ONE = np.array(Fraction(1), dtype=object)
 _OPSET, _IR_VERSION = 14, 8
 
 
@@ -44,6 +47,14 @@ class _Shift:
     b: Array
 
 
+@dataclass(frozen=True, eq=False)
+class _Scale:
+    """by x + add, entry by entry: batch normalisation, as it is at evaluation"""
+
+    by: Array
+    add: Array
+
+
 @dataclass(frozen=True)
 class _Relu:
     """max(x, slope x)"""
@@ -56,7 +67,7 @@ class _Mean:
     """The mean over all positions."""
 
 
-_Step = _Linear | _Shift | _Relu | _Mean
+_Step = _Linear | _Shift | _Scale | _Relu | _Mean
 
 
 def read(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
@@ -152,7 +163,7 @@ def _step(name: str, node: Any, current: str, constants: dict[str, Array]) -> It
     attributes = _attributes(name, node)
     match node.op_type:
         case "Identity" | "Flatten" | "Dropout":
-            return
+            pass
         case "Relu":
             yield _Relu()
         case "LeakyRelu":
@@ -170,19 +181,30 @@ def _step(name: str, node: Any, current: str, constants: dict[str, Array]) -> It
             yield from _convolution(name, node, attributes, constants)
         case "Add":
             yield _Shift(_exact(constants[next(v for v in node.input if v != current)], name))
+        case "BatchNormalization":
+            yield _normal(name, node, attributes, constants)
+        case "MatMul" | "Gemm" if node.input[0] != current or attributes.get("transA"):
+            raise DataError(
+                f"{name}: {node.op_type} with transA or the weights on the left; expected rows of data on the left."
+            )
         case "MatMul":
-            if node.input[0] != current:
-                raise DataError(f"{name}: MatMul with the weights on the left; expected rows of data on the left.")
             yield _Linear(_matrix(constants[node.input[1]], name))
         case "Gemm":
-            if node.input[0] != current or attributes["transA"]:
-                raise DataError(f"{name}: Gemm with transA or the weights on the left; expected rows of data there.")
             A = _matrix(constants[node.input[1]], name)
             yield _Linear((A.T if attributes["transB"] else A) * attributes["alpha"])
             if len(node.input) > 2 and node.input[2]:
                 yield _Shift(_exact(constants[node.input[2]], name) * attributes["beta"])
         case other:
             raise DataError(f"{name}: unknown layer {shown(other)}; {_CHAIN}.")
+
+
+def _normal(name: str, node: Any, attributes: dict[str, Any], constants: dict[str, Array]) -> _Scale:
+    """Batch normalisation as it is at evaluation, in doubles."""
+    if attributes["training_mode"]:
+        raise DataError(f"{name}: BatchNormalization in training mode; export the model after model.eval().")
+    gamma, beta, mean, var = (constants[value].astype(np.float64) for value in node.input[1:])
+    by = gamma / np.sqrt(var + float(attributes["epsilon"]))
+    return _Scale(_exact(by, name), _exact(beta - by * mean, name))
 
 
 def _convolution(name: str, node: Any, attributes: dict[str, Any], constants: dict[str, Array]) -> Iterator[_Step]:
@@ -207,6 +229,11 @@ def _convolution(name: str, node: Any, attributes: dict[str, Any], constants: di
 
 _KNOWN: dict[str, dict[str, Any]] = {
     "Gemm": dict(_GEMM),
+    "BatchNormalization": {
+        "epsilon": Fraction(np.float32(1e-5).item()),
+        "momentum": Fraction(0),
+        "training_mode": Fraction(0),
+    },
     "LeakyRelu": {"alpha": Fraction(np.float32(0.01).item())},
     "Conv": dict.fromkeys(("strides", "pads", "dilations", "group", "auto_pad", "kernel_shape")),
     "ReduceMean": dict.fromkeys(("axes", "keepdims", "noop_with_empty_axes")),
@@ -228,7 +255,7 @@ def _attributes(name: str, node: Any) -> dict[str, Any]:
             if attribute.i != 1:
                 raise DataError(f"{name}: Flatten from axis {attribute.i}; expected 1, one row for each image.")
             continue
-        number = attribute.i if attribute.name.startswith("trans") else attribute.f
+        number = attribute.i if attribute.name.startswith("tra") else attribute.f
         if not isfinite(number):
             raise DataError(f"{name}: the attribute {attribute.name} is {number}; weights must be finite.")
         found[attribute.name] = Fraction(number)
@@ -247,33 +274,61 @@ def _matrix(array: Array, name: str) -> Array:
 
 
 def _network(name: str, origin: Origin, steps: list[_Step]) -> TrainedNetwork:
-    """Two affine layers around one ReLU."""
+    """Two affine layers around one ReLU, and before them the layers in front, each with its ReLU."""
     relus = [i for i, step in enumerate(steps) if isinstance(step, _Relu)]
-    if len(relus) != 1 or relus[0] == len(steps) - 1:
-        layers = sum(isinstance(step, _Linear) for step in steps)
-        raise DataError(f"{name}: {len(relus)} ReLU layers and {layers} linear layers; {_CHAIN}.")
-    A, b1 = _affine(name, steps[: relus[0]])
-    first, relu, rest = steps[0], steps[relus[0]], steps[relus[0] + 1 :]
+    linear = sum(isinstance(step, _Linear) for step in steps)
+    if not relus or relus[-1] == len(steps) - 1:
+        raise DataError(f"{name}: {len(relus)} ReLU layers and {linear} linear layers; {_CHAIN}.")
+    if len(relus) > 1 and origin.layer < len(relus):
+        raise DataError(f"{name}: {deep(linear)}.")
+    if origin.layer > max(len(relus), 1) or len({steps[i] for i in relus}) > 1:
+        what = (
+            f"{len(relus)} ReLU layers, of {len({steps[i] for i in relus})} slopes, and layer {origin.layer} asked for"
+        )
+        raise DataError(f"{name}: {what}; expected one slope, and a network of two layers from there on.")
+    at = [0, *(i + 1 for i in relus)]
+    before = tuple(_affine(name, steps[a : b - 1]) for a, b in pairwise(at[:-1]))
+    head, rest, relu = steps[at[-2] : relus[-1]], steps[relus[-1] + 1 :], steps[relus[-1]]
+    A, b1 = _affine(name, head)
+    first = head[0]
     kernel, slides = (first.kernel, first.slides) if isinstance(first, _Linear) else ((), None)
-    if bool(kernel) != isinstance(rest[0], _Mean):
+    if bool(kernel) != isinstance(rest[0], _Mean) or (before and kernel):
         raise DataError(f"{name}: a convolution, and a mean over the positions after its ReLU, go together; {_CHAIN}.")
     B, b2 = _affine(name, rest[bool(kernel) :])
-    if A.shape[1] != B.shape[0]:
-        raise DataError(f"{name}: layers of shapes {A.shape} and {B.shape} do not follow one another.")
+    for one, two in pairwise((*(W.T for W, _ in before), A.T, B.T)):
+        if one.shape[0] != two.shape[1]:
+            raise DataError(f"{name}: layers of shapes {one.T.shape} and {two.T.shape} do not follow one another.")
     if B.shape[1] != 1:
         raise DataError(f"{name}: a network with several outputs ({B.shape[1]}); only one output is understood.")
-    found = assemble(name, origin, A.T, B.T, b1, b2)
+    normal = sum(isinstance(step, _Scale) for step in steps)
+    folded = (f"{normal} of them",) if normal > 1 else ("BatchNormalization",) * normal
+    found = assemble(name, replace(origin, folded=folded), A.T, B.T, b1, b2)
     slope = relu.slope if isinstance(relu, _Relu) else Fraction(0)
-    return replace(found, kernel=kernel, slides=slides, slope=slope or None)
+    layers = tuple((W.T, b) for W, b in before)
+    return replace(found, before=layers, kernel=kernel, slides=slides, slope=slope or None)
 
 
 def _affine(name: str, steps: list[_Step]) -> tuple[Array, Array | None]:
-    match steps:
-        case [_Linear(A)]:
-            return A, None
-        case [_Linear(A), _Shift(b)]:
-            if b.size not in (1, A.shape[1]) or (b.ndim > 1 and b.shape[-1] != b.size):
-                raise DataError(f"{name}: a bias of shape {b.shape} after {A.shape[1]} outputs; expected one for each.")
-            return A, np.broadcast_to(b.reshape(-1), (A.shape[1],))
-        case _:
-            raise DataError(f"{name}: the layers before or after the ReLU are not one affine layer; {_CHAIN}.")
+    """One linear layer with its shifts, and with batch normalisation on either side."""
+    A, b = None, None
+    scale, shift = _ONE, None  # what is done to the inputs
+    for step in steps:
+        match step:
+            case _Linear() if A is None and not (step.kernel and scale is not _ONE):
+                A, b = scale.reshape(-1, 1) * step.A, None if shift is None else shift @ step.A
+            case _Shift(value) if A is not None:
+                size = A.shape[1]
+                if value.size not in (1, size) or (value.ndim > 1 and value.shape[-1] != value.size):
+                    what = f"a bias of shape {value.shape} after {size} outputs; expected one for each"
+                    raise DataError(f"{name}: {what}.")
+                row = np.broadcast_to(value.reshape(-1), (size,))
+                b = row if b is None else b + row
+            case _Scale(by, add) if A is None:
+                scale, shift = scale * by, add if shift is None else shift * by + add
+            case _Scale(by, add) if A is not None and by.shape == A.shape[1:]:
+                A, b = A * by, add if b is None else b * by + add
+            case _:
+                raise DataError(f"{name}: the layers before or after the ReLU are not one affine layer; {_CHAIN}.")
+    if A is None:
+        raise DataError(f"{name}: the layers before or after the ReLU are not one affine layer; {_CHAIN}.")
+    return A, b

@@ -66,12 +66,17 @@ def _head(report: NetworkReport) -> Head:
         f"({count(data.n, 'point')}, {count(data.d, 'feature')}{bias}){free}, compared with the global optimum."
     )
     shown = [
-        ("objective as trained", short(found.J, 14), "; ".join(filter(None, ("known exactly", report.own_objective)))),
+        (
+            f"objective {report.stage}",
+            short(found.J, 14),
+            "; ".join(filter(None, ("known exactly", report.own_objective))),
+        ),
         ("optimal value p*", one_number(best.lower, best.upper, 10), _over(report)),
         ("above the optimum", at_most(max(found.J - best.lower, Fraction(0))), "at most"),
         ("λ", short(found.lam, 14), str(report.conversion.convention)),
     ]
-    return Head(report.headline, text, shown, report.conversion.text)
+    made = (f"{what.capitalize()}: {said}." for what, said in report.made)
+    return Head(report.headline, text, shown, " ".join((report.conversion.text, *made)))
 
 
 def _best(report: NetworkReport, proved: str, found: str) -> str:
@@ -87,7 +92,7 @@ def _over(report: NetworkReport) -> str:
 def _objective(report: NetworkReport) -> tuple[Element | None, ...]:
     found, comparison = report.comparison.examination, report.comparison
     rows = [
-        ("as trained", found.J),
+        (report.stage, found.J),
         ("with balanced neurons", found.P.upper),
         (f"pruned to {count(len(found.pruned.neurons), 'neuron')}", found.pruned_P.upper),
     ]
@@ -179,7 +184,7 @@ def _numbers(report: NetworkReport) -> Element:
     found, best = report.comparison.examination, report.facts.value
     rows = [
         ("λ", rational(found.lam)),
-        ("objective as trained", rational(found.J)),
+        (f"objective {report.stage}", rational(found.J)),
         ("balanced, lower bound", rational(found.P.lower)),
         ("balanced, upper bound", rational(found.P.upper)),
         ("lower bound on p*", rational(best.lower)),
