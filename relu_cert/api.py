@@ -20,6 +20,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar
 
+from relu_cert.clock import limited
 from relu_cert.commands import (
     NETWORK_GAP,
     checked,
@@ -107,8 +108,11 @@ def _in_python_words(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def told(*args: P.args, **kwargs: P.kwargs) -> R:
+        seconds: Any = kwargs.get("seconds")
+        shared = kwargs.get("jobs", 1) != 1 or kwargs.get("dask") is not None
         try:
-            return function(*args, **kwargs)
+            with limited(seconds, shared=shared):
+                return function(*args, **kwargs)
         except (UsageError, DataError) as error:
             error.args = (spoken(str(error)), *error.args[1:])
             raise
@@ -181,7 +185,7 @@ def certify(
     `names`         names of the features (those of a data frame, or x0, x1, ...), `target` the name of y
     `max_patterns`  raise TooManyPatterns for data with more activation patterns, where they have to be listed
     `listed`        list them, also where a proof without a list would do
-    `seconds`       processor time for the proof where they need not be (60 by default), and `jobs` the processes that
+    `seconds`       processor time for the whole call (else 60 for a proof without them), and `jobs` the processes that
                     share it, or `dask` the address of a scheduler (then by the clock)
     `state`         a file in which that proof is kept: a call that was interrupted is gone on with by the next one
     `verify`        give the certificate to the independent checker before anything is returned
@@ -419,8 +423,8 @@ def certify_network(
     `anyway`       judge a fitted model by another objective than the one it was fitted to, which is refused else
     `gap`          the relative gap up to which the network is called optimal
     `own`          also solve the program over the network's own patterns (not with free terms, nor on large data)
-    `seconds`      time for training and the bound of the optimum where the patterns are not listed (60 by default);
-                   the network's own facts and the checker come on top. `jobs` and `dask` are those of `certify`
+    `seconds`      processor time for the whole call (else 60 for training and the bound of the optimum where the
+                   patterns are not listed). `jobs` and `dask` are those of `certify`
 
     >>> found = certify_network(([[1], [-1]], [1, 1]), [[1], [2], [-1]], [1, 3, 2], lam="1/2")
     >>> print(found.claims["network-optimal"].verdict, found.claims["network-merged"].verdict)

@@ -4,6 +4,10 @@ A machine that is busy with other things gives a proof a part of its time only, 
 would turn an exact finish into a bound, silently. So a limit of so many seconds is one of processor time; but it is
 over, too, when SLOWEST times as many have passed on the wall. Where other processes share the work, this one waits for
 them, and the wall counts.
+
+A limit holds for a whole command: `limited` is entered before anything is read, and whatever asks for time within it
+gets no more than what is left (`until`). Loops ask `stopped`, or `require_time` where a part of their work is worth
+nothing.
 """
 
 from __future__ import annotations
@@ -12,9 +16,12 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from math import inf
 from time import monotonic, thread_time
+
+from relu_cert.errors import Late
 
 SLOWEST = 4.0
 
@@ -46,15 +53,54 @@ class Until:
 
 
 NEVER = Until()
+_present: ContextVar[Until] = ContextVar("the limit of the present command", default=NEVER)
 
 
 def until(seconds: float | None, *, shared: bool = False) -> Until:
-    """So many seconds from now; `shared`: by the clock on the wall, because others do the work. None: never."""
+    """So many seconds from now, but no later than the present limit; `shared`: by the clock on the wall, because others
+    do the work. None: when the present limit is over."""
     if seconds is None or seconds == inf:
-        return NEVER
+        return _present.get()
     if shared:
-        return Until(passed=monotonic() + seconds)
-    return Until(thread_time() + seconds, monotonic() + SLOWEST * seconds, 1 / SLOWEST)
+        found = Until(passed=monotonic() + seconds)
+    else:
+        found = Until(thread_time() + seconds, monotonic() + SLOWEST * seconds, 1 / SLOWEST)
+    return min(found, _present.get(), key=lambda one: one.left)
+
+
+@contextmanager
+def limited(seconds: float | None, *, shared: bool = False) -> Iterator[None]:
+    """Within this context nothing goes on for longer; None: for no longer than outside of it. (What is no number of
+    seconds is for others to refuse.)"""
+    asked = seconds if isinstance(seconds, int | float) and seconds > 0 else None
+    token = _present.set(until(asked, shared=shared))
+    try:
+        yield
+    finally:
+        _present.reset(token)
+
+
+@contextmanager
+def planned(share: float) -> Iterator[None]:
+    """Within this context nothing takes more than this share of the time that is left: the rest is for what comes
+    after it."""
+    now = _present.get()
+    token = _present.set(now if now == NEVER else now.within(share * max(now.left, 0.0)))
+    try:
+        yield
+    finally:
+        _present.reset(token)
+
+
+def stopped() -> bool:
+    """Whether the present work shall come to an end, because of Ctrl-C or of the limit of time."""
+    return interrupted() or _present.get().over
+
+
+def require_time() -> None:
+    """Late where the time of the present work is over."""
+    if _present.get().over:
+        raise Late
 
 
 INTERRUPTED = "the proof was interrupted"

@@ -20,6 +20,7 @@ from relu_cert.claims import (
     decide,
     require_applicable,
 )
+from relu_cert.clock import planned
 from relu_cert.cover.facts import prove_lambda_max
 from relu_cert.cover.limits import Limits
 from relu_cert.data.dataset import Dataset, Source
@@ -44,7 +45,7 @@ from relu_cert.driver.variant import (
     varied,
     with_free_terms,
 )
-from relu_cert.errors import UsageError
+from relu_cert.errors import Late, UsageError
 from relu_cert.files import beside
 from relu_cert.free.terms import roots, with_zero_rows
 from relu_cert.lasso import Lasso
@@ -169,6 +170,7 @@ def checked_lasso(
 NETWORK_GAP = Fraction(1, 1000)
 OF_A_PATH = ("patterns-complete", "continuous", "set-continuous", "min-norm-continuous", "breakpoints", "curve")
 LAMBDA_MAX_SECONDS = 20.0
+OWN = 0.5  # of the time that is left, for the program over the own patterns
 OWN_SIZE = 5000  # points times neurons, where patterns are not listed: beyond, the program over the own ones takes long
 
 
@@ -280,7 +282,11 @@ def examined(
     elif found.neurons and own and size > OWN_SIZE:
         left_out = f"points times neurons are {size:,}, too many for that"
     elif found.neurons and own:
-        among = find_facts(own_problem(found.neurons, data.Z, data.y), choice, DEFAULT_GAP, stages)
+        try:
+            with planned(OWN):
+                among = find_facts(own_problem(found.neurons, data.Z, data.y), choice, DEFAULT_GAP, stages)
+        except Late:
+            left_out = "there was no time left for that"
     comparison = compare(found, facts, among)
     results = results_of(data.source, network_verdicts(comparison, gap))
     return NetworkReport(

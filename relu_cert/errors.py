@@ -11,6 +11,13 @@ class UsageError(ReluCertError, ValueError):
     """The command line, or an argument, asks for something that cannot be done (exit code 64)."""
 
 
+class Late(UsageError):
+    """The time that was given is over, and what was done until then is worth nothing."""
+
+    def __init__(self) -> None:
+        super().__init__("the limit of time was reached before anything was proved; give more with --seconds.")
+
+
 class DataError(ReluCertError, ValueError):
     """An input file cannot be read as exact data (exit code 65)."""
 

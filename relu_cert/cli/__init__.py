@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from relu_cert.cli.arguments import parser
+from relu_cert.clock import limited
 from relu_cert.errors import DataError, ReluCertError, TooManyPatterns, UsageError
 from relu_cert.memory import watched
 
@@ -56,7 +57,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         most = getattr(options, "max_memory", None)
         if most is not None and not most > 0:
             raise UsageError(f"--max-memory must be more than 0 gigabytes, not {most}.")
-        with watched(most):
+        seconds, shared = getattr(options, "seconds", None), getattr(options, "jobs", 1) > 1
+        with watched(most), limited(seconds, shared=shared or bool(getattr(options, "dask", None))):
             code: int = import_module(options.module).run(options)
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else 0

@@ -439,8 +439,8 @@ def _time(command: Any) -> Any:
         "--seconds",
         type=float,
         metavar="S",
-        help="processor time for the proof where patterns are not listed (default: 60); at most four times as long by "
-        "the clock, and by the clock where others share the work",
+        help="processor time for the whole command: reading, training, proof, certificate (not given: 60 for a proof "
+        "without a list of patterns); at most four times as long by the clock, and by the clock where others share it",
     )
     group.add_argument("--jobs", type=int, default=1, metavar="J", help="processes that share the work (default: 1)")
     group.add_argument("--dask", metavar="ADDRESS", help="share the work among the workers of a dask cluster")

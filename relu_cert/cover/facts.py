@@ -31,7 +31,7 @@ from relu_cert.cover.ties import (
     value_squared,
 )
 from relu_cert.cover.train import largest
-from relu_cert.errors import Unsettled
+from relu_cert.errors import Late, Unsettled
 from relu_cert.evidence import Cover, Row, Tie
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.free.terms import DEPENDENT, outputs
@@ -137,6 +137,7 @@ def _level_pattern(on: Sequence[bool], weights: Weights, tie: Tie, network: Sequ
 LEVEL = "a neuron that is zero at no row can be split into several of other free biases"
 MOST_BITS = 20_000  # of a pattern: the checker reads no longer ones
 FEW_NODES = 20_000  # so small a cover is built again at once where the optimum seems to be rational
+LATE = "the limit of time was reached"
 LONG_PATTERNS = "patterns of so many rows are longer than what the checker reads"
 
 
@@ -228,12 +229,22 @@ def add_free_set(facts: Facts) -> Facts:
         found = optimal_set(facts, columns, covered_candidates)
     except Unsettled as why:
         return replace(facts, optimal_set=Unknown(str(why)))
+    except Late:
+        return replace(facts, optimal_set=Unknown(LATE))
     known = replace(facts, optimal_set=found)
     return replace(known, vertices=Unlisted(LEVEL, final=True) if found.level else list_polytope(known))
 
 
 def add_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
-    """The facts with the optimal set, after an exact finish."""
+    """The facts with the optimal set, after an exact finish, if there is time for it."""
+    try:
+        return _with_optimal_set(prover, facts, found)
+    except Late:
+        return replace(facts, optimal_set=Unknown(LATE))
+
+
+def _with_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
+    """The same; Late where there is none."""
     if not found.cover.ties:  # nothing ties: lambda is above lambda_max, which was not proved
         return replace(facts, optimal_set=Unknown("no neuron ties"))
     if facts.problem.n > MOST_BITS:

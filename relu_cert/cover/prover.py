@@ -16,7 +16,7 @@ from math import inf
 import numpy as np
 from flint import fmpz_mat
 
-from relu_cert.clock import Until, interrupted
+from relu_cert.clock import Until, stopped
 from relu_cert.cover.build import (
     THETA_BITS,
     Direction,
@@ -103,7 +103,7 @@ class Prover:
         time, and the network, which the leaders need as well, more."""
         with one_thread():
             self.trained = train(
-                self.given.task, told=self._trained, stop=lambda: interrupted() or late.over, thorough=True
+                self.given.task, told=self._trained, stop=lambda: stopped() or late.over, thorough=True
             )
         self.until = self.limits.until
 
@@ -388,7 +388,7 @@ class Prover:
     def _late(self, share: float = 1.0) -> bool:
         """Whether so much of the time is over."""
         seconds = self.limits.seconds
-        return interrupted() or (seconds is not None and self.until.left <= (1.0 - share) * seconds)
+        return stopped() or (seconds is not None and self.until.left <= (1.0 - share) * seconds)
 
     def _half_over(self) -> bool:
         """Whether to stop the training; never so where the network is kept, and gone on with."""

@@ -20,7 +20,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from relu_cert.clock import NEVER, Ended, Until, interrupted, until
+from relu_cert.clock import NEVER, Ended, Until, interrupted, stopped, until
 from relu_cert.cover.build import DEPTH, Direction, Done, Exhausted, Pool, Rest, Task, grow
 from relu_cert.cover.engine import ENGINE
 from relu_cert.cover.limits import Limits
@@ -187,7 +187,7 @@ class Kept:
             if not left:
                 return
             opened = sum(int(state.rests[name].stack.counts[NODES]) for name in left if name in state.rests)
-            if interrupted() or self.deadline.over or self.nodes + opened > self.most:
+            if stopped() or self.deadline.over or self.nodes + opened > self.most:
                 raise Exhausted
 
     def _slice(self, tasks: dict[str, Task], violation: float) -> None:
@@ -230,7 +230,7 @@ class Serial:
 
             def go_on(nodes: int, open_cones: int, before: int = before, left: int = len(tasks) - 1 - number) -> bool:
                 self.told(before + nodes, open_cones + left)
-                late = interrupted() or self.deadline.over
+                late = stopped() or self.deadline.over
                 return before + nodes < self.limits.nodes and not late
 
             done = grow(task, self.limits.nodes, violation, go_on)

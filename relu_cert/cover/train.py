@@ -18,7 +18,7 @@ from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit
 
 from relu_cert.bags import EACH, Each
-from relu_cert.clock import interrupted
+from relu_cert.clock import stopped
 from relu_cert.cover.stack import Floats
 
 Signs = Floats
@@ -61,7 +61,7 @@ class Task:
     lam: float
     logistic: bool = False
     bags: Each = EACH
-    stop: Callable[[], bool] = interrupted  # long loops ask this
+    stop: Callable[[], bool] = stopped  # long loops ask this
 
     def pooled(self, A: Floats) -> Floats:
         """P A: sums over the rows of the data points."""
@@ -153,7 +153,7 @@ def objective(task: Task, V: Floats, xi: Signs) -> tuple[float, Floats]:
 
 
 def ascend(
-    Z: Floats, t: Floats, U: Floats, steps: int = 60, first: float = 1.0, stop: Callable[[], bool] = interrupted
+    Z: Floats, t: Floats, U: Floats, steps: int = 60, first: float = 1.0, stop: Callable[[], bool] = stopped
 ) -> tuple[Floats, Floats]:
     """Local maxima of t.(Zu)_+ on the unit sphere, from every row of U at once; `first` is the first step."""
     U = U / np.linalg.norm(U, axis=1, keepdims=True)
@@ -409,7 +409,7 @@ def _quasi_newton(task: Task, V: Floats, xi: Signs, smooth: list[float]) -> tupl
 
 def _unless_interrupted(intermediate_result: OptimizeResult) -> None:
     """Ends the search when that is asked for."""
-    if interrupted():
+    if stopped():
         raise StopIteration
 
 
@@ -483,7 +483,7 @@ def train(
     V: Floats | None = None,
     xi: Signs | None = None,
     told: Callable[[int, float], None] = lambda neurons, value: None,
-    stop: Callable[[], bool] = interrupted,
+    stop: Callable[[], bool] = stopped,
     *,
     thorough: bool = False,
 ) -> Trained:

@@ -16,6 +16,7 @@ from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 
+from relu_cert.clock import require_time
 from relu_cert.data.dataset import is_value, with_point
 from relu_cert.errors import DataError, UsageError, file_name, shown
 from relu_cert.memory import room
@@ -23,6 +24,7 @@ from relu_cert.memory import room
 MAX_BYTES = 2**32
 """The largest file that is read, and the largest text that a compressed file may hold."""
 
+OFTEN = 4096  # rows between two looks at the clock
 GROWS = 16  # bytes of memory for a byte of text, once its numbers are exact
 STANDARD_INPUT = "-"
 _GZIP = b"\x1f\x8b"
@@ -183,7 +185,9 @@ def read_table(text: str, delimiter: str, name: str, apart: Sequence[int] = (), 
 def _checked(records: Iterator[Record], name: str) -> Iterator[Record]:
     """The records, without blank lines at the end; others, and records of another width than the first, are refused."""
     head = blank = None
-    for record in records:
+    for number, record in enumerate(records):
+        if not number % OFTEN:
+            require_time()
         if not record.fields:
             blank = blank or record.line
             continue

@@ -30,6 +30,7 @@ from relu_cert.cover.prover import COARSE, SURELY, Prover, exact_fit, neurons_of
 from relu_cert.cover.setting import Setting, polished, setting_for_cover
 from relu_cert.cover.stack import Floats
 from relu_cert.cover.train import Task, largest, train
+from relu_cert.errors import Late
 from relu_cert.evidence import MOST_ROWS
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.free.terms import coefficients, combined, outputs, weights_of
@@ -141,7 +142,7 @@ def optimum_of_network(problem: Problem, choice: LambdaChooser, gap: Fraction, l
         if given is not None:
             return covered_zero_facts(given, lam, top, gap)
     task = replace(task, lam=float(lam))
-    seconds = limits.seconds or DEFAULT_SECONDS
+    seconds = max(until.left, 0.0)
     return _best(Question(problem, lam, top, columns, task, frame, gap, limits, seconds, until, tell), given)
 
 
@@ -167,7 +168,11 @@ def _best(question: Question, given: Setting | None) -> Facts:
     found: list[Facts] = []
     reason, neurons = "", None
     for prove in _provers(question, given):
-        attempt = prove(question, neurons)
+        try:
+            attempt = prove(question, neurons)
+        except Late:
+            reason = reason or LIMIT
+            break
         neurons = attempt.neurons if attempt.neurons is not None else neurons
         reason = reason or attempt.reason
         if attempt.facts is not None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
-from relu_cert.clock import interruptible
+from relu_cert.clock import interruptible, planned
 from relu_cert.cover.limits import Limits, Moment
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 DEFAULT_GAP = Fraction(1, 10**9)
 DEFAULT_RATIO = Fraction(1, 10)
 NO_LIMITS = Limits()
+PROOF = 0.9  # of the time that is left, at most: the rest is for what comes after it, and for the certificate
 FINE = Fraction(1, 10**40)  # the relative gap of points at which derivatives are taken
 
 
@@ -189,7 +190,7 @@ def _optimum_of_network(
     from relu_cert.cover.build import Exhausted  # slow to load
     from relu_cert.driver.network import optimum_of_network
 
-    with stages.stage("prove"), interruptible():
+    with stages.stage("prove"), interruptible(), planned(PROOF):
         try:
             return optimum_of_network(problem, chosen, gap, limits, stages.tell)
         except Exhausted as why:

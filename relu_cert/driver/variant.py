@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from relu_cert.bags import EACH
+from relu_cert.clock import require_time
 from relu_cert.data.dataset import Dataset
 from relu_cert.driver.optimum import Stages
 from relu_cert.errors import UsageError
@@ -64,8 +65,13 @@ def network_problem(
         return unlisted_relu(data.Z, data.y, data.bags, data.targets)
     if model == "relu" and not listed and predict(data.Z).bound > MANY_PATTERNS:
         return unlisted_relu(data.Z, data.y)
+
+    def advance(done: int, total: int) -> None:
+        require_time()
+        stages.advance(done, total)
+
     with stages.stage("patterns"):
-        patterns = enumerate_patterns(data.Z, max_patterns=max_patterns, progress=stages.advance)
+        patterns = enumerate_patterns(data.Z, max_patterns=max_patterns, progress=advance)
     return (gated if model == "gated" else relu)(data.Z, data.y, patterns)
 
 

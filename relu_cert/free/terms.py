@@ -92,7 +92,7 @@ def orthogonal(columns: Sequence[Vector], theta: Vector, order: Sequence[int] | 
         return theta
     B = matrix_of([columns[j] for j in chosen])
     order = range(len(theta)) if order is None else order
-    rows = [order[k] for k in _pivots(fmpq_mat([[B[i, k] for k in order] for i in range(B.nrows())]))]
+    rows = [order[k] for k in _pivots(B, order)]
     square = fmpq_mat([[B[i, k] for k in rows] for i in range(B.nrows())])
     changed = list(theta)
     for k, x in zip(rows, to_vector(square.solve(B * column(theta))), strict=True):
@@ -109,13 +109,15 @@ def combined(columns: Sequence[Vector], c: Vector, n: int) -> Vector:
     return tuple(total)
 
 
-def _pivots(B: fmpq_mat) -> list[int]:
-    """Columns of B that are a basis of its range."""
-    reduced, rank = B.rref()
-    found: list[int] = []
-    for i in range(rank):
-        found.append(next(k for k in range(B.ncols()) if reduced[i, k]))
-    return found
+def _pivots(B: fmpq_mat, order: Sequence[int]) -> list[int]:
+    """The places in the order of the first columns that are a basis of the range of B, whose rows are independent; few
+    are looked at, because the first will mostly do."""
+    most = B.nrows()
+    while True:
+        reduced, rank = fmpq_mat([[B[i, k] for k in order[:most]] for i in range(B.nrows())]).rref()
+        if rank == B.nrows() or most >= len(order):
+            return [next(k for k in range(reduced.ncols()) if reduced[i, k]) for i in range(rank)]
+        most *= 2
 
 
 SMALL = 10**6  # below, squares are tried one after the other

@@ -17,7 +17,7 @@ from time import thread_time
 import numpy as np
 
 from relu_cert.bags import EACH, Each
-from relu_cert.clock import interrupted, until
+from relu_cert.clock import stopped, until
 from relu_cert.evidence import MOST_IN_BAGS, MOST_ROWS, Leaders
 from relu_cert.exact import Vector
 from relu_cert.leaders.bound import Loss, bound, free_weight, merge
@@ -196,7 +196,7 @@ def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Sta
     rounds, ties = 1 if short else plan.rounds, True
     before: Proof | None = None
     parents: tuple[int, ...] = ()
-    while not interrupted():
+    while not stopped():
         began, rows = thread_time(), data.rows if turn is None else data.rows @ turn
         enough = plan.enough if turn is None or top == rank else np.inf  # what the other directions cost comes later
         own = replace(plan, rounds=rounds, last=plan.share if short else plan.last, enough=enough)

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg as sl
 
 from relu_cert.bags import Each
-from relu_cert.clock import NEVER, Until, interrupted
+from relu_cert.clock import NEVER, Until, stopped
 from relu_cert.leaders.bound import Loss, Multipliers, bound, multipliers, trimmed
 from relu_cert.leaders.cells import Cell, Floats, with_neighbours
 from relu_cert.leaders.cone import Point, Scaling, Slacks, fit, inner, linear_step, scaling, slacks, start, tau
@@ -272,7 +272,7 @@ def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: F
             distance = value - here
             if distance > BACK * plan.upper:
                 saved = state
-            late = interrupted() or plan.at_last.over or (plan.until.over and best.value > WORTH * plan.upper)
+            late = stopped() or plan.at_last.over or (plan.until.over and best.value > WORTH * plan.upper)
             over = late or length < 1e-5 or best.value >= plan.enough
             if over or distance < min(share * (plan.upper - here) + 1e-6 * plan.upper, HALF * value):
                 break

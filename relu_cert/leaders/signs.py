@@ -19,7 +19,7 @@ from time import thread_time
 import numpy as np
 import scipy.sparse as sp
 
-from relu_cert.clock import Until, interrupted
+from relu_cert.clock import Until, stopped
 from relu_cert.leaders.bound import Loss, Multipliers, Ties, bound, form, leading, multipliers, smallest, trimmed
 from relu_cert.leaders.cells import Cell, Floats, Indices
 from relu_cert.leaders.cone import Slacks
@@ -264,7 +264,7 @@ def tie(proof: Proof, loss: Loss, lam: float, free: Floats, until: Until) -> Pro
         late = False
         for count in range(1, STEPS + 1):
             at = _advanced(program, at, balance=count % BALANCE == 0)
-            late = interrupted() or until.over
+            late = stopped() or until.over
             if late:
                 break
             if best is proof and count == TRIED and (thread_time() - began) * STEPS > TRIED * seconds:

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.bags import EACH, Each
+from relu_cert.clock import require_time
 from relu_cert.exact import Matrix, Vector, express, rank
 from relu_cert.network.objective import ConvexNeuron, outputs
 from relu_cert.prove.ggp.roots import root_sum_sign as signed_root_sum
@@ -178,6 +179,7 @@ def pruning_path(
     numbers = np.arange(len(neurons))
     rng = np.random.default_rng(seed)
     while True:
+        require_time()
         Q = bags.pooled_floats(np.maximum(data @ w.T, 0.0)) * signs
         r = target - Q.sum(axis=1)
         loss = 0.5 * float(r @ r)

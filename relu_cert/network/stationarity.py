@@ -24,6 +24,7 @@ from fractions import Fraction
 from math import lcm
 
 from relu_cert.bags import EACH, Each
+from relu_cert.clock import require_time
 from relu_cert.errors import TooManyPatterns
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, products
 from relu_cert.free.terms import free_constant
@@ -86,6 +87,7 @@ def stationarity(
     lengths = [tolerance**2 * norm_squared(z) for z in Z]
     found = []
     for w, v, inner in zip(network.W1, network.w2, products(network.W1, Z), strict=True):
+        require_time()
         second = lam * v - _total([t_k * a for t_k, a in zip(t, inner, strict=True) if a > 0])
         size = norm_squared(w)
         kinks = tuple(k for k, a in enumerate(inner) if v and any(pulls[k]) and a * a <= size * lengths[k])

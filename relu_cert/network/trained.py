@@ -13,11 +13,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from flint import fmpq_mat
 from numpy.typing import NDArray
 
 from relu_cert.bags import Each
 from relu_cert.errors import UsageError
-from relu_cert.exact import Matrix, Vector, products
+from relu_cert.exact import Matrix, Vector, column, matrix_of, rows_of, to_fmpq, to_vector
 from relu_cert.free.terms import Free, free_constant
 
 _ZERO = Fraction(0)
@@ -105,12 +106,12 @@ class TrainedNetwork:
 
     def __call__(self, Z: Sequence[Sequence[Fraction]]) -> Vector:
         """f(z) for every row z of Z, exactly."""
-        b1 = self.b1 or (_ZERO,) * self.m
-        rest, slope = self.without_neurons(Z), self.slope or _ZERO
-        return tuple(
-            c + sum((v * max(a + b, slope * (a + b)) for a, b, v in zip(row, b1, self.w2, strict=True)), _ZERO)
-            for c, row in zip(rest, products(Z, self.W1), strict=True)
-        )
+        b1, slope = [to_fmpq(b) for b in self.b1 or (_ZERO,) * self.m], to_fmpq(self.slope or _ZERO)
+        heights = (rows_of(Z) * matrix_of(self.W1).transpose()).tolist()
+        sums = ([a + b for a, b in zip(row, b1, strict=True)] for row in heights)
+        bent = fmpq_mat([[h if h > 0 else slope * h for h in row] for row in sums])
+        neurons = to_vector(bent * column(self.w2))
+        return tuple(a + b for a, b in zip(self.without_neurons(Z), neurons, strict=True))
 
     def on(self, Z: Sequence[Sequence[Fraction]], bags: Each) -> Vector:
         """f for every bag of rows, exactly: the mean or sum of what the neurons and the skip connection say, and b2."""

@@ -18,6 +18,7 @@ from math import ceil, log2
 
 import numpy as np
 
+from relu_cert.clock import require_time
 from relu_cert.exact import Scaled, Vector, norm_squared, sqrt_lower
 from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import BlockMultipliers, Dual, ExactNeuron, Facts, LambdaMax
@@ -44,6 +45,7 @@ def elastic_facts(problem: Problem, lam: Fraction, largest: LambdaMax, gap: Frac
     best: Facts | None = None
     bits = FLOAT_BITS
     for _ in range(MOST_STEPS):
+        require_time()
         trial = _try(problem, lam, largest, gap, theta, point, bits)
         worse = best is not None and trial.facts.value.relative_gap >= best.value.relative_gap
         if best is None or not worse:

@@ -17,6 +17,7 @@ from math import ceil, log2
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq_mat
 
+from relu_cert.clock import require_time
 from relu_cert.exact import Vector, column, to_vector
 from relu_cert.problem.problem import Problem
 from relu_cert.refine.exact_faces import ExactFace, ExactFaces
@@ -99,6 +100,7 @@ class _Refinement:
         r = solution.theta
         support, alpha = self.vertex([faces[i] for i in used], alpha[used], r)
         for _ in range(_EXCHANGES):
+            require_time()
             support, point = self.on_faces(support, r, alpha)
             r, alpha = floats(point.r)[:, 0], np.array([float(a) for a in point.alpha])
             neurons = [Neuron(f.sign, f.block, a * (f.B.T @ r)) for f, a in zip(support, alpha, strict=True)]
@@ -136,6 +138,7 @@ class _Refinement:
     def on_faces(self, faces: list[Face], r: Floats, alpha: Floats) -> tuple[list[Face], KernelPoint]:
         """Solve on the faces; drop those whose weight is not positive."""
         while faces:
+            require_time()
             point = solve_system(self.system(faces), r, alpha, self.accuracy / 100, self.squarings)
             weights = [float(a) for a in point.alpha]
             least = min(range(len(faces)), key=weights.__getitem__)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from relu_cert.clock import require_time
 from relu_cert.solve.oracle import Oracle, oracle_of
 from relu_cert.solve.prepare import BlockArrays, FloatProblem, Floats, Neuron
 from relu_cert.solve.solver import norm, solve
@@ -62,6 +63,7 @@ def _minimise(
     best: LogisticSolution | None = None
     idle = 0
     while True:
+        require_time()
         a = 1.0 / (1.0 + np.exp(np.minimum(y * point.fit, 700.0)))
         h = np.maximum(a * (1.0 - a), _LEAST)
         step = solve(_weighted(data, h, point.fit + y * a / h), lam)

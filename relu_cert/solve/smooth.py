@@ -22,6 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
+from relu_cert.clock import require_time
 from relu_cert.solve.blocks import Priced, projected
 from relu_cert.solve.cones import Cones, Projected
 from relu_cert.solve.prepare import Bits, BlockArrays, Floats, Numbers
@@ -75,6 +76,7 @@ def newton(step: Step, r: Floats, small: Callable[[At], float], steps: int, solv
     """Newton steps with halving until the gradient is small, which is said, or nothing is gained any more."""
     at = _evaluate(step, r)
     for _ in range(steps):
+        require_time()
         size = float(np.linalg.norm(at.gradient))
         if size <= small(at):
             return at, True

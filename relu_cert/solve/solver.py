@@ -15,6 +15,7 @@ from time import perf_counter
 
 import numpy as np
 
+from relu_cert.clock import require_time
 from relu_cert.problem.problem import Problem
 from relu_cert.solve.blocks import BlockOracle, PatternedOracle
 from relu_cert.solve.kernel import newton, nonnegative_lasso
@@ -207,6 +208,7 @@ def _improve(
     seen: set[frozenset[Key]] = set()
     accuracy = _ROUGH
     while faces and len(seen) < most:
+        require_time()
         keys = frozenset(face.key for face in faces)
         result = newton(faces, y, lam, alpha, accuracy) if keys not in seen else None
         if result is None:

@@ -13,6 +13,7 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
+from relu_cert.clock import require_time
 from relu_cert.exact import primitive
 from relu_cert.prove.ggp.answers import BlockVector, Crossing, FormWin, Zero
 from relu_cert.prove.ggp.design import norms_squared
@@ -106,6 +107,7 @@ def least_ratio(space: Space, P: Sequence[int]) -> tuple[float, Floats]:
     for start in np.argsort(shares)[:STARTS]:
         c = space.coordinates(space.found.samples[int(start)])
         for _ in range(ITERATIONS):
+            require_time()
             value = _ratio(space, P, M, c)
             if value < best:
                 best, where = value, c

@@ -12,6 +12,7 @@ from typing import overload
 import numpy as np
 from flint import fmpz_mat
 
+from relu_cert.clock import require_time
 from relu_cert.exact import primitive, scaled_rows
 from relu_cert.patterns.pattern_set import PatternSet
 from relu_cert.problem.problem import Gates, Problem
@@ -152,6 +153,7 @@ def cone_win(blocks: Sequence[int], basis: tuple[BlockVector, ...], P: Sequence[
     cuts: list[Cut | None] = []
     pending = first_cones(basis)[::-1]
     while pending:
+        require_time()
         if len(cuts) + len(pending) > most_cuts:
             return None
         cone = pending.pop()

@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq
 
+from relu_cert.clock import require_time
 from relu_cert.errors import Unsettled
 from relu_cert.exact import Vector, to_fmpq, to_fraction
 from relu_cert.prove.algebraic.field import Number
@@ -72,6 +73,7 @@ def walk(system: System, start: Basis, most: int) -> Walk:
     pivots: list[tuple[Basis, Basis]] = []
     meetings: list[Basis] = []
     for basis in queue:
+        require_time()
         corner = _corner(system, basis, dict(zip(start, tilt, strict=True)))
         point = {a: _told(corner.known.x[i]) for i, a in enumerate(basis) if i not in corner.zeros}
         points.setdefault(tuple(point), point)
