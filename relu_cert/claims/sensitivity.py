@@ -12,6 +12,7 @@ from relu_cert.prove.facts import Facts
 
 _claim = partial(claim, applies=lambda facts: facts.nearby is not None)
 _INACTIVE = "lambda >= lambda_max: no neuron is active."
+_NONE_TIGHT = "none is tight at a neuron that can be active"
 
 
 def _unsettled(facts: Facts) -> Answer:
@@ -65,7 +66,10 @@ def licq(facts: Facts) -> Answer:
         return _unsettled(facts)
     wrong = [one for one in known.neurons if not one.independent and one.active is not False]
     if not wrong:
-        return proved("faces", "independent at every neuron that can be active.")
+        tight, used = known.used
+        if not tight:
+            return proved("faces", f"{_NONE_TIGHT} ({used}).")
+        return proved("faces", f"tight at {tight} of {count(used, 'neuron')}, and independent.")
     if any(one.active for one in wrong):
         where = f"{len(wrong)} of {count(len(known.neurons), 'neuron')}"
         return refuted("faces", f"dependent at {where}: more constraints meet there than needed.")
@@ -88,7 +92,10 @@ def strict_complementarity(facts: Facts) -> Answer:
         return _unsettled(facts)
     open_ = [one for one in known.neurons if not one.strict and one.active is not False]
     if not open_:
-        return proved("faces", "multipliers strictly inside at every neuron that can be active.")
+        tight, used = known.used
+        if not tight:
+            return proved("faces", f"{_NONE_TIGHT} ({used}).")
+        return proved("faces", f"tight at {tight} of {count(used, 'neuron')}, multipliers strictly inside at each.")
     free = sum(1 for one in open_ if one.active and one.strict is False)
     if free:
         detail = f"{free} of {count(len(known.neurons), 'neuron')} can leave their face at no cost at first order."

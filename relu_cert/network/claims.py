@@ -104,7 +104,7 @@ def balanced(comparison: Comparison, _: Fraction) -> Answer:
     found = comparison.examination
     wrong = [scale for scale in found.scales if not scale.balanced]
     if not wrong:
-        return proved("arithmetic", "|W1_i| = |w2_i| for every neuron, exactly.")
+        return proved("arithmetic", f"|W1_i| = |w2_i| for every neuron ({len(found.network.W1)}), exactly.")
     low, high = (sum((getattr(scale.excess, end) for scale in wrong), Fraction(0)) for end in ("lower", "upper"))
     cost = _between(low, high, ("from", "to"))
     dead = sum(scale.dead for scale in wrong)
@@ -124,7 +124,7 @@ def merged(comparison: Comparison, _: Fraction) -> Answer:
             return undecided(f"{apart}, but free terms may make up for a neuron.")
         if comparison.facts.problem.relu.bags is not EACH:
             return undecided(f"{apart}, but outputs may agree otherwise where they are pooled.")
-        return proved("cones", f"{apart}.")
+        return proved("cones", f"{apart} ({len(found.neurons)}).")
     parts = [f"{len(group)} collinear neurons are one" for group in found.collinear.merges]
     left = len(found.on_data.neurons)
     parts.append(f"{len(found.neurons)} neurons merge into {left} with the same fit, at no higher objective")

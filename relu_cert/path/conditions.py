@@ -27,12 +27,14 @@ from relu_cert.prove.facts import BallSet, Exactly, ExactSet, Facts, NeuronClass
 class Known:
     """What is known of a neuron that ties, or may tie; None: not known.
 
-    `active`: some optimal network uses it. `independent`: its tight constraints are. `strict`: to leave its face costs.
-    `stable`: its face is the same for all residuals near r*. `breaks`: its direction has no derivative.
+    `active`: some optimal network uses it. `independent`: its tight constraints are. `tight`: it has some.
+    `strict`: to leave its face costs. `stable`: its face is the same for all residuals near r*. `breaks`: its direction
+    has no derivative.
     """
 
     active: bool | None
     independent: bool
+    tight: bool
     strict: bool | None
     stable: bool
     breaks: bool = False
@@ -49,6 +51,12 @@ class Conditions:
     def all_active(self) -> bool:
         """E = A is proved."""
         return self.unique and all(one.active for one in self.neurons)
+
+    @property
+    def used(self) -> tuple[int, int]:
+        """How many neurons that may be active have tight constraints, and how many there are."""
+        used = [one for one in self.neurons if one.active is not False]
+        return sum(one.tight for one in used), len(used)
 
     @property
     def some_idle(self) -> bool:
@@ -72,7 +80,8 @@ def conditions(facts: Facts) -> Conditions | None:
             active = found.masses[a] > found.mass_error or None
         strict = None if one_sided(facts.problem, neuron) else True
         strict = False if a in left else strict
-        neurons.append(Known(active, _independent_class(facts.problem, neuron), strict, stable=True))
+        independent = _independent_class(facts.problem, neuron)
+        neurons.append(Known(active, independent, bool(neuron.kinks), strict, stable=True))
     return Conditions(found.network_dimension == 0, tuple(neurons))
 
 
@@ -92,7 +101,9 @@ def _exact(facts: Facts, exact: Exactly) -> Conditions:
         if a in left:
             strict = False
         independent = _independent_in_all(problem, tied.block, partial(_along, tied.v))
-        neurons.append(Known(active, independent, strict, stable and isinstance(exact, ExactSet), left.get(a, False)))
+        neurons.append(
+            Known(active, independent, tight, strict, stable and isinstance(exact, ExactSet), left.get(a, False))
+        )
     return Conditions(len(exact.solutions) == 1, tuple(neurons))
 
 

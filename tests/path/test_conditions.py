@@ -69,7 +69,8 @@ CASES = {
     "a ReLU kink at its bound": Planted(network([[1, 1], [1, -1], [0, 1]], [3, 3, "-1/4"]), F(2), (YES, YES, NO, NO)),
     # r = (1, 1, 0): the kink bends to neither side; whether there is a derivative is left open
     "a flat ReLU kink": Planted(network([[1, 1], [1, -1], [0, 1]], [3, 3, 0]), F(2), (YES, YES, NO, "UNDECIDED")),
-    "a ReLU kink inside": Planted(network([[1, 1], [1, -1], [0, 1]], [3, "25/8", -1]), F(2), (YES, YES, YES, YES)),
+    # r = (9/8, 7/8, -1): the multiplier -1/4 is between -1 and 0
+    "a ReLU kink inside": Planted(network([[1, 1], [1, -1], [0, 1]], ["25/8", "23/8", -1]), F(2), (YES, YES, YES, YES)),
     # the second feature does not meet the first: the kink is there whatever the targets are
     "an idle ReLU kink": Planted(network([[1, 0], [0, 1]], [3, "-1/2"]), F(1), (YES, YES, NO, YES)),
     # three hyperplanes meet in one line; multipliers -1/8, -1/8, 1/8 are strictly inside

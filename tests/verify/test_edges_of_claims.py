@@ -374,8 +374,11 @@ def test_files_that_were_compared(tmp_path: pathlib.Path, monkeypatch: pytest.Mo
 def test_what_cannot_be_merged_by_hand() -> None:
     """PROVED without a pair and without free terms; with either it is rejected."""
     problem, node = Problem("relu", F(1), mat([[1]]), vec(1)), Node("PROVED", None, "claim")
-    facts = {pair: Facts({NETWORK: SimpleNamespace(pair=pair)}) for pair in (None, (0, 1))}
-    assert merged(problem, facts[None], node).startswith("no two neurons of one sign lie in one cone")
+    facts = {
+        pair: Facts({NETWORK: SimpleNamespace(pair=pair, weights=SimpleNamespace(neurons=(0, 1)))})
+        for pair in (None, (0, 1))
+    }
+    assert merged(problem, facts[None], node).endswith("could take their place (neurons: 2)")
     with pytest.raises(Rejected, match="0 and 1"):
         merged(problem, facts[0, 1], node)
     with pytest.raises(Rejected, match="could make up for a neuron, found skip"):

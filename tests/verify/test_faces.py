@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from relu_cert.claims import decide
 from tests.path.test_conditions import CASES, facts_of, text_of
 from tests.verify.mutate import mutants
 from verify import VerifyError, check
@@ -192,3 +193,22 @@ def test_other_problems_have_no_such_claims() -> None:
 def test_all_cases_are_accepted() -> None:
     """Otherwise no rejection would mean anything."""
     assert all(reason(json.loads(good(name))) == "" for name in CASES)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("no cone", "no constraint is tight at a neuron that may be active (neurons: 1)"),
+        ("a tie without weight", "no constraint is tight at a neuron that may be active (neurons: 1)"),
+        ("a multiplier 3", "(neurons: 1, with tight constraints: 1)"),
+        ("a ReLU kink inside", "(neurons: 1, with tight constraints: 1)"),
+    ],
+)
+def test_what_no_neuron_makes_true_is_said(name: str, said: str) -> None:
+    """LICQ and strict complementarity are true of nothing where no constraint is tight: the line says that, and
+    elsewhere how many neurons it is about; so does the report."""
+    lines = {line.claim: line.proved for line in check(good(name).encode())}
+    report = {result.claim: result.detail for result in decide(facts_of(name), ("licq", "strict-complementarity"))}
+    for claim in ("licq", "strict-complementarity"):
+        assert lines[claim].endswith(said), lines[claim]
+        assert report[claim].startswith("none is tight" if "no constraint" in said else "tight at 1 of 1 ")

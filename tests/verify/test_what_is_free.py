@@ -115,6 +115,6 @@ def test_that_neurons_are_not_merged_says_no_more_than_that() -> None:
     found = certify_network({"W1": [[1.0, -5.0], [-5.0, 1.0]], "w2": [1.0, 1.0]}, [[1, 0], [0, 1]], [1, 1], 1)
     assert str(found.claims["network-merged"].verdict) == "PROVED"
     lines = {line.claim: line.proved for line in verify.check(found.certificate.encode(), found.raw)}
-    assert lines["network-merged"].endswith("in one cone of the rows, where their sum could take their place")
+    assert lines["network-merged"].endswith("where their sum could take their place (neurons: 2)")
     said = found.claims["network-merged"].detail
     assert "can be merged" not in said + lines["network-merged"] and "lie in one cone" in said

@@ -91,7 +91,7 @@ def balanced(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: |W1_i|^2 = w2_i^2 for all neurons."""
     if wrong := unbalanced(problem, facts[NETWORK]):
         raise node.reject("|W1_i| = |w2_i| for every neuron", f"another norm at {wrong[0]}")
-    return "|W1_i| = |w2_i| for every neuron"
+    return f"|W1_i| = |w2_i| for every neuron (neurons: {len(facts[NETWORK].weights.W1)})"
 
 
 def not_balanced(problem: Problem, facts: Facts, node: Node) -> str:
@@ -117,7 +117,8 @@ def merged(problem: Problem, facts: Facts, node: Node) -> str:
     node.require(not problem.free, "no free terms, which could make up for a neuron", ", ".join(problem.free))
     if (pair := facts[NETWORK].pair) is not None:
         raise node.reject("no two neurons of one sign in one cone of the data", f"{pair[0]} and {pair[1]}")
-    return "no two neurons of one sign lie in one cone of the rows, where their sum could take their place"
+    apart = "no two neurons of one sign lie in one cone of the rows, where their sum could take their place"
+    return f"{apart} (neurons: {len(facts[NETWORK].weights.neurons)})"
 
 
 def not_merged(problem: Problem, facts: Facts, node: Node) -> str:

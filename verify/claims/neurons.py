@@ -51,7 +51,17 @@ def independent(problem: Problem, facts: Facts, node: Node) -> str:
     wrong = sum(neuron.active is not False and not neuron.independent for neuron in facts[NEURONS].neurons)
     expected = "independent tight constraints at every neuron that may be active"
     node.require(not wrong, expected, f"{wrong} without")
-    return "the constraints tight at the active neurons are independent"
+    return counted("the constraints tight at the active neurons are independent", facts)
+
+
+def counted(said: str, facts: Facts) -> str:
+    """The sentence, with the number of neurons that may be active and of those that it says something about; another
+    one where there are none of these, which make it true of nothing."""
+    used = [neuron for neuron in facts[NEURONS].neurons if neuron.active is not False]
+    tight = sum(neuron.tight for neuron in used)
+    if not tight:
+        return f"no constraint is tight at a neuron that may be active (neurons: {len(used)})"
+    return f"{said} (neurons: {len(used)}, with tight constraints: {tight})"
 
 
 def dependent(problem: Problem, facts: Facts, node: Node) -> str:
@@ -66,7 +76,7 @@ def strict(problem: Problem, facts: Facts, node: Node) -> str:
     open_ = sum(neuron.active is not False and not neuron.strict for neuron in facts[NEURONS].neurons)
     expected = "strict multipliers at every neuron that may be active (fact faces)"
     node.require(not open_, expected, f"{open_} without")
-    return "the multipliers of the active neurons can be chosen strictly inside their bounds"
+    return counted("the multipliers of the active neurons can be chosen strictly inside their bounds", facts)
 
 
 def free(problem: Problem, facts: Facts, node: Node) -> str:

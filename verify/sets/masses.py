@@ -82,9 +82,9 @@ def of_class(problem: Problem, a: Class, active: bool | None, weight: Fraction) 
     if a.face is None:
         return Neuron(a.key, active, independent=True, strict=True, B=a.B, weight=weight)
     vectors = problem.seen if problem.model == "relu" else problem.constraints(a.key[1])
-    tight = are_independent(vectors[c] for c in a.kinks)
+    independent = are_independent(vectors[c] for c in a.kinks)
     strict = True if not one_sided(problem, a.face) else None
-    return Neuron(a.key, active, tight, strict, a.B, weight, a.face)
+    return Neuron(a.key, active, independent, bool(a.kinks), strict, a.B, weight, a.face)
 
 
 def one_sided(problem: Problem, face: Face) -> tuple[int, ...]:

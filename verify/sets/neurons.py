@@ -20,6 +20,7 @@ class Neuron:
     `active`       whether some solution uses it; None: not known
     `independent`  whether the constraints that are tight at it are independent (each half-space, or hyperplane, once),
                    in every block that carries it
+    `tight`        whether there are any
     `strict`       whether it costs, at first order, to leave its face; None: not known
     `B`            v(r) = B'r, up to its sign, for all residuals near r*: its face is stable. None: not known
     `weight`       about alpha, where the solution is unique
@@ -32,6 +33,7 @@ class Neuron:
     key: tuple[int, int]
     active: bool | None
     independent: bool
+    tight: bool = False
     strict: bool | None = None
     B: fmpq_mat | None = None
     weight: Fraction = Fraction(0)
