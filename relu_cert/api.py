@@ -40,7 +40,15 @@ from relu_cert.errors import DataError, UsageError
 from relu_cert.files import Place, decide_places, written_here
 from relu_cert.free.terms import read_free
 from relu_cert.lasso import fitted_intercept, given_coefficients, lasso
-from relu_cert.models import fitted_alpha, labels_of, require_same, require_same_lasso, through_pipeline, trained_with
+from relu_cert.models import (
+    fitted_alpha,
+    in_order_of,
+    labels_of,
+    require_same,
+    require_same_lasso,
+    through_pipeline,
+    trained_with,
+)
 from relu_cert.network.biases import OutputBias
 from relu_cert.network.explore import Extreme
 from relu_cert.network.given import given_network
@@ -48,7 +56,7 @@ from relu_cert.network.penalty import PYTORCH, convert, implied, without_decay
 from relu_cert.network.penalty import penalty as named_penalty
 from relu_cert.network.prune import Strategy
 from relu_cert.patterns import enumerate_patterns, predict
-from relu_cert.problem.loss import SQUARES, LossName
+from relu_cert.problem.loss import LOSSES, SOFTMAX, LossName
 from relu_cert.report.explore import Exploration
 from relu_cert.report.patterns import Patterns
 from relu_cert.report.progress import Progress
@@ -392,6 +400,9 @@ def certify_network(
     anyway: bool = False,
     gap: Number = NETWORK_GAP,
     own: bool = True,
+    loss: Literal["squares", "softmax"] | None = None,
+    classes: bool = False,
+    center: bool = False,
     names: Sequence[str] | None = None,
     target: str = "y",
     max_patterns: int = DEFAULT_MAX_PATTERNS,
@@ -403,10 +414,10 @@ def certify_network(
 ) -> CertifiedNetwork:
     """Prove how far a network that somebody trained on Z and y is from the global optimum.
 
-    `network`      arrays (W1, w2), (W1, b1, w2) or (W1, b1, w2, b2), or a dict of them; a torch Module or its state
-                   dict (two linear layers with a ReLU between them); a fitted MLPRegressor or MLPClassifier (of two
-                   classes), also as the last step of a Pipeline, whose other steps transform Z; a file; a
-                   network of relu_cert
+    `network`      arrays (W1, w2), (W1, b1, w2) or (W1, b1, w2, b2), or a dict of them, with C outputs w2 of the shape
+                   C x m; a torch Module or its state dict (two linear layers with a ReLU between them); a fitted
+                   MLPRegressor or MLPClassifier, also as the last step of a Pipeline, whose other steps transform Z; a
+                   file; a network of relu_cert
     `lam`          what it was trained with, in the convention `penalty`: "paper" (the default), "pytorch" (weight_decay
                    with the mean of squares), "pytorch-sum", "sklearn" (alpha; see `batch_size`), "scnn". A fitted
                    model knows its own alpha and batch size: leave `lam` and `penalty` out
@@ -420,6 +431,9 @@ def certify_network(
     `no_decay`     with PyTorch the parameters without weight_decay, some of "bias" (all of them), "b1", "b2"
     `from_layer`   of a deeper network: the linear layers from this one on, two of them; what the layers before it make
                    of Z, in floats, is the data
+    `loss`         "squares" (the default), or for a network with an output for each class "softmax", the cross-entropy;
+                   y may be a table (n x C), or labels, whose order is that of the outputs; `classes` and `center` are
+                   those of `certify`. Claims about single neurons are for networks with one output
     `anyway`       judge a fitted model by another objective than the one it was fitted to, which is refused else
     `gap`          the relative gap up to which the network is called optimal
     `own`          also solve the program over the network's own patterns (not with free terms, nor on large data)
@@ -436,7 +450,7 @@ def certify_network(
     conv = conv or trained.rule
     Z = trained.features(Z) if trained.before else Z
     own_penalty, y = trained_with(network, len(y)), labels_of(network, y)
-    loss = SQUARES if own_penalty is None else own_penalty.loss
+    trained_by = LOSSES[loss or "squares"] if own_penalty is None or loss is not None else own_penalty.loss
     if lam is None:
         if own_penalty is None or penalty not in (None, own_penalty.penalty):
             raise UsageError("lam is missing: what was the network trained with? Only a fitted MLP model knows.")
@@ -450,9 +464,13 @@ def certify_network(
     terms = implied(convention, (*read_free(free), *without_decay(no_decay)))
     ones = bias or "biases" in terms or (convention in PYTORCH and trained.b1 is not None)
     data, raw = dataset_from_arrays(
-        Z, y, bias=ones, names=names, target=target, conv=conv, bags=bags, pool=pool, slope=trained.slope
+        Z, y, bias=ones, names=names, target=target, conv=conv, bags=bags, pool=pool, slope=trained.slope,
+        outputs=trained.targets > 1, classes=classes or trained_by is SOFTMAX, center=center,
+    )  # fmt: skip
+    trained = in_order_of(network, trained, data.source.labels)
+    conversion = convert(
+        convention, positive(lam, "lam"), data.n, batch=batch_size, free=terms, loss=trained_by, targets=data.targets
     )
-    conversion = convert(convention, positive(lam, "lam"), data.n, batch=batch_size, free=terms, loss=loss)
     if not anyway:
         require_same(network, conversion, data.n)
     with Progress(quiet=not progress) as stages:

@@ -42,10 +42,12 @@ from relu_cert.driver.variant import (
     Variant,
     network_problem,
     network_variant,
+    require_softmax,
     varied,
     with_free_terms,
 )
 from relu_cert.errors import Late, UsageError
+from relu_cert.figures import count
 from relu_cert.files import beside
 from relu_cert.free.terms import roots, with_zero_rows
 from relu_cert.lasso import Lasso
@@ -64,6 +66,7 @@ from relu_cert.path.jumps import find_jump
 from relu_cert.path.one_neuron import one_neuron_path
 from relu_cert.path.unlisted import Training
 from relu_cert.patterns.predict import predict
+from relu_cert.problem.loss import SOFTMAX, SQUARES
 from relu_cert.problem.problem import Model, Problem
 from relu_cert.prove.facts import Along, Facts
 from relu_cert.prove.listed import propose
@@ -259,13 +262,23 @@ def examined(
     _require_kernel(trained, data)
     if output_bias == "neuron" and data.source.pool == "sum":
         raise UsageError("--output-bias neuron is for --pool mean: a sum of constants grows with the bag.")
-    a = roots(conversion.lam) if conversion.decays and trained.b2 and output_bias == "refuse" else ()
+    if trained.targets != data.targets:
+        given, here = count(trained.targets, "output"), count(data.targets, "target")
+        raise UsageError(f"the network has {given}, and the data {here}; say with --target or --classes which columns.")
+    decays = conversion.decays and output_bias == "refuse" and any(trained.offsets)
+    a = roots(conversion.lam) if decays and conversion.loss is SQUARES else ()
     free, rows = (("output-bias",), with_zero_rows(data, a)) if a else (conversion.free, data)
     conversion = replace(conversion, decayed=bool(a))
     network = fold(trained, data.d, ones=data.source.bias, output_bias=output_bias, free=free)
     choice = LambdaChoice(value=conversion.lam)
     problem = with_free_terms(network_problem(rows, "relu", stages, max_patterns, listed=False), data, free)
     problem = varied(replace(problem, roots=a), Variant(loss=conversion.loss))
+    if problem.targets > 1:
+        own = False
+        if "skip" in free or output_bias == "neuron":
+            raise UsageError("beside several outputs a given network has no skip connection, and no bias neuron.")
+        if problem.loss is SOFTMAX:
+            require_softmax(data, free)
     with stages.stage("examine"):
         on = rows.Z, problem.y, conversion.lam, rows.bags, conversion.loss
         found = examine(replace(network, roots=a), *on)
@@ -325,6 +338,8 @@ def pruned(
     """The way down from a trained network, or from the optimal one; with `every`, by the other strategies, too."""
     value, constant = None, False
     if trained is not None:
+        if trained.targets > 1:
+            raise UsageError("the way of pruning is for networks with one output.")
         _require_kernel(trained, data)
         start = convex_form(fold(trained, data.d, ones=data.source.bias, output_bias=output_bias))
         constant = bool(trained.b2)

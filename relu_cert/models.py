@@ -6,7 +6,7 @@ says `anyway`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ import numpy as np
 from relu_cert.data.arrays import exact_number
 from relu_cert.errors import DataError, UsageError
 from relu_cert.network.penalty import Conversion, Penalty, convert
-from relu_cert.problem.loss import LOGISTIC, SQUARES, Loss
+from relu_cert.network.trained import TrainedNetwork
+from relu_cert.problem.loss import LOGISTIC, SOFTMAX, SQUARES, Loss
 
 _ANYWAY = "Leave lam out, or say anyway=True to judge it by the problem that is asked for"
 
@@ -45,7 +46,7 @@ def trained_with(network: Any, n: int) -> TrainedWith | None:
         return None
     whole = getattr(network, "solver", "lbfgs") == "lbfgs"
     size = getattr(network, "batch_size", "auto")
-    loss = LOGISTIC if getattr(network, "out_activation_", "") == "logistic" else SQUARES
+    loss = {"logistic": LOGISTIC, "softmax": SOFTMAX}.get(getattr(network, "out_activation_", ""), SQUARES)
     return TrainedWith(network.alpha, "sklearn", None if whole else min(200 if size == "auto" else int(size), n), loss)
 
 
@@ -60,6 +61,18 @@ def labels_of(network: Any, y: Any) -> Any:
         raise DataError(f"y has labels other than those that the model was fitted to, {classes}: {error}.") from None
 
 
+def in_order_of(network: Any, trained: TrainedNetwork, labels: tuple[str, ...] | None) -> TrainedNetwork:
+    """The network with its outputs in the order of the labels of the data, where a fitted classifier names them."""
+    if getattr(network, "out_activation_", "") != "softmax" or labels is None:
+        return trained
+    own = [str(label).strip() for label in network.classes_.tolist()]
+    if {*own} != {*labels}:
+        raise DataError(f"y has the labels {', '.join(labels)}, and the model was fitted to {', '.join(own)}.")
+    order = [own.index(label) for label in labels]
+    w2 = tuple(v[c] for v in trained.V for c in order)
+    return replace(trained, w2=w2, constants=tuple(trained.offsets[c] for c in order))
+
+
 def require_same(network: Any, asked: Conversion, n: int) -> None:
     """UsageError unless a fitted model was fitted to the objective that is asked about."""
     known = trained_with(network, n)
@@ -70,7 +83,7 @@ def require_same(network: Any, asked: Conversion, n: int) -> None:
     if not known.value:
         raise UsageError(f"this model was fitted with alpha = 0, without a penalty: there is no lambda. {_ANYWAY}.")
     own = convert(Penalty(known.penalty), exact_number(known.value), n, batch=known.batch, loss=known.loss)
-    if (float(own.lam), own.free) != (float(asked.lam), asked.free):
+    if (float(own.lam), own.free, own.loss) != (float(asked.lam), asked.free, asked.loss):
         batches = f"alpha = {float(own.value):.6g} on batches of {known.batch or n}"
         was = f"{batches}, lambda = {float(own.lam):.6g}, free biases"
         terms = f"free {', '.join(asked.free)}" if asked.free else "no free terms"

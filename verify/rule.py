@@ -20,7 +20,12 @@ def plain(problem: Problem) -> bool:
 
 def unlisted(problem: Problem) -> bool:
     """ReLU networks over all patterns, with delta = 0: no list of patterns is needed."""
-    return problem.model == "relu" and problem.patterns is None and not problem.delta and problem.targets == 1
+    return networks(problem) and problem.targets == 1
+
+
+def networks(problem: Problem) -> bool:
+    """The same with any number of outputs."""
+    return problem.model == "relu" and problem.patterns is None and not problem.delta
 
 
 def everywhere(problem: Problem) -> bool:

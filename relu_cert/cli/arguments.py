@@ -85,12 +85,7 @@ def _check(commands: Any) -> None:
     )
     _data(command, "a CSV file, plain or .gz, or - for standard input; or a group lasso as .json", bags=True)
     problem = command.add_argument_group("problem")
-    problem.add_argument(
-        "--classes",
-        metavar="NAME|INDEX",
-        help="a column of classes, texts or numbers: a network with an output for each (--target A,B: several targets)",
-    )
-    problem.add_argument("--center", action="store_true", help="several outputs: predict them less their means")
+    _classes(problem)
     problem.add_argument("--model", choices=("relu", "gated"), help="ReLU (default) or gated ReLU")
     _lambda(problem)
     problem.add_argument("--gap", metavar="G", help="the relative duality gap to prove (default: 1e-9)")
@@ -184,6 +179,13 @@ def _network(commands: Any) -> None:
     _data(command, bags=True)
     problem = command.add_argument_group("problem")
     problem.add_argument("--lambda", dest="lam", metavar="L", help="the regularisation it was trained with, a rational")
+    _classes(problem)
+    problem.add_argument(
+        "--loss",
+        choices=("squares", "softmax"),
+        default="squares",
+        help="half the sum of squares (default), or the softmax cross-entropy for --classes",
+    )
     _penalty(problem)
     _free(problem, "; --penalty sklearn means output-bias,biases")
     problem.add_argument(
@@ -207,6 +209,16 @@ def _network(commands: Any) -> None:
     output = _output(command, html=True, certificate="NET.network.cert.json")
     output.add_argument("--pruned", metavar="FILE", help="write the merged, pruned and balanced network")
     output.add_argument("--optimal", metavar="FILE", help="write the optimal network that was found")
+
+
+def _classes(problem: Any) -> None:
+    """Several outputs."""
+    problem.add_argument(
+        "--classes",
+        metavar="NAME|INDEX",
+        help="a column of classes, texts or numbers: a network with an output for each (--target A,B: several targets)",
+    )
+    problem.add_argument("--center", action="store_true", help="several outputs: predict them less their means")
 
 
 def _penalty(problem: Any) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 from dataclasses import replace
 from fractions import Fraction
+from itertools import zip_longest
 from pathlib import Path
 
 from relu_cert.cli.emit import again, decide, require_ending, told, write_certificate, write_file
@@ -20,6 +23,7 @@ from relu_cert.network.examine import readable_copy
 from relu_cert.network.formats import read_network, write_network
 from relu_cert.network.penalty import PYTORCH, Conversion, Penalty, convert, implied, penalty, without_decay
 from relu_cert.network.trained import TrainedNetwork
+from relu_cert.problem.loss import LOSSES
 from relu_cert.report.progress import Progress
 from relu_cert.request import positive, slope_of
 
@@ -52,10 +56,11 @@ def run(options: argparse.Namespace) -> int:
     options.bias = options.bias or "biases" in free or first or None
     trained = replace(trained, slope=trained.bent(slope_of(options.slope, "--slope")))
     options.slope = None if trained.slope is None else rational(trained.slope)
-    data = _features(options, trained, features) if trained.before else read_data(options, example)
+    several = trained.targets > 1
+    data = _features(options, trained, features) if trained.before else read_data(options, example, outputs=several)
     if options.pruned or options.optimal:
         data.require_single_rows("--pruned (and --optimal)")
-    conversion = _conversion(options, example.lam if example else None, data.n)
+    conversion = _conversion(options, example.lam if example else None, data)
     gap = NETWORK_GAP if options.gap is None else positive(options.gap, "--gap")
     with Progress(quiet=options.quiet) as stages:
         report = examined(
@@ -88,15 +93,27 @@ def run(options: argparse.Namespace) -> int:
 def _features(options: argparse.Namespace, trained: TrainedNetwork, path: Path) -> Dataset:
     """What the layers before make of the data, written to a file of its own, which the certificate is about."""
     bias, options.bias, options.slope = options.bias, False, None
-    data = read_data(options, chosen_example(options))
+    data = read_data(options, chosen_example(options), outputs=trained.targets > 1)
     made = trained.features(data.Z)
-    names = [f"h{j}" for j in range(made.shape[1])]
-    rows = [",".join([*map(repr, row), rational(y)]) for row, y in zip(made.tolist(), data.y, strict=True)]
-    write_file(path, "\n".join([",".join([*names, data.target]), *rows]) + "\n", "--from-layer")
-    return read_csv(path, bias=bool(bias), slope=trained.slope)
+    names, C, center = [f"h{j}" for j in range(made.shape[1])], data.targets, options.center
+    labels, classes = data.source.labels, data.classes
+    ends = [
+        [rational(x + mean) for x, mean in zip_longest(data.y[C * k : C * (k + 1)], data.means, fillvalue=Fraction(0))]
+        for k in range(data.n)
+    ]
+    heads, columns, several = [*(data.outputs or (data.target,))], range(len(names), len(names) + C), C > 1
+    if labels is not None and classes is not None:
+        ends, heads, several = [[labels[c]] for c in classes], [data.target], False
+    text = io.StringIO()
+    rows = ([*map(repr, row), *end] for row, end in zip(made.tolist(), ends, strict=True))
+    csv.writer(text, lineterminator="\n").writerows([[*names, *heads], *rows])
+    write_file(path, text.getvalue(), "--from-layer")
+    target = ",".join(map(str, columns)) if several else None
+    last = None if several or classes is None else str(len(names))
+    return read_csv(path, bias=bool(bias), slope=trained.slope, center=center, target=target, classes=last)
 
 
-def _conversion(options: argparse.Namespace, default: Fraction | None, n: int) -> Conversion:
+def _conversion(options: argparse.Namespace, default: Fraction | None, data: Dataset) -> Conversion:
     convention = penalty(options.penalty)
     lam = default if options.lam is None else positive(options.lam, "--lambda")
     if lam is None or (options.lam is None and convention is not Penalty.PAPER):
@@ -106,7 +123,9 @@ def _conversion(options: argparse.Namespace, default: Fraction | None, n: int) -
     return convert(
         convention,
         lam,
-        n,
+        data.n,
         batch=options.batch_size,
         free=read_free((*read_free(options.free), *without_decay(options.no_decay))),
+        loss=LOSSES[options.loss],
+        targets=data.targets,
     )

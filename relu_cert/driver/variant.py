@@ -87,10 +87,7 @@ def network_variant(
     if data.targets > 1 and variant.loss is LOGISTIC:
         raise UsageError("--loss logistic is for networks with one output; classes have --loss softmax.")
     if variant.loss is SOFTMAX:
-        if data.targets == 1 or not one_hot(data.y, data.targets):
-            raise UsageError("--loss softmax is for classes (--classes COLUMN), without --center.")
-        if variant.free or variant.rho:
-            raise UsageError("--loss softmax is for networks without --free or a decayed bias; --bias is a feature.")
+        require_softmax(data, variant.free, variant.rho)
     if variant.rho:
         if model != "relu" or gates is not None or variant.delta or variant.free or variant.loss is not SQUARES:
             raise UsageError(
@@ -115,6 +112,14 @@ def network_variant(
             )
         problem = written_out(problem)
     return varied(problem, variant)
+
+
+def require_softmax(data: Dataset, free: Free, rho: Fraction = Fraction(0)) -> None:
+    """UsageError where the softmax cross-entropy is not known."""
+    if data.targets == 1 or not one_hot(data.y, data.targets):
+        raise UsageError("--loss softmax is for classes (--classes COLUMN), without --center.")
+    if free or rho:
+        raise UsageError("--loss softmax is for networks without --free or a decayed bias; --bias is a feature.")
 
 
 def with_free_terms(problem: Problem, data: Dataset, free: Free) -> Problem:

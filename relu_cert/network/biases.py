@@ -38,8 +38,13 @@ def fold(
         folded = replace(folded, skip=(*skip, _ZERO) if network.d < d else skip, appended=ones)
     if free_constant(free) and output_bias == "neuron":
         raise UsageError("an output bias is free or a neuron that is penalised; give --free or --output-bias neuron.")
-    if folded.b2 == 0 or free_constant(free):
+    if not any(folded.offsets) or free_constant(free):
         return folded
+    if network.targets > 1:
+        raise UsageError(
+            f"the network has output biases ({network.targets} outputs); say --free output-bias if they had no "
+            "penalty, or --penalty pytorch (squares) if weight_decay was on all parameters, or train without them."
+        )
     if output_bias == "refuse":
         way = "say --output-bias neuron" if ones else "say --bias and --output-bias neuron"
         raise UsageError(

@@ -1,4 +1,8 @@
-"""What is said about a given network: claims on a comparison with the optimum, and the gap up to which it counts."""
+"""What is said about a given network: claims on a comparison with the optimum, and the gap up to which it counts.
+
+Of networks with several outputs the claims about single neurons are not offered: a neuron is a direction with a vector
+of outputs, and what may be merged, pruned or compared with the neurons of optimal networks has no proof here yet.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +22,13 @@ _claim = partial(claim, among=CLAIMS)
 FREE_TERMS = "with free terms neurons are not compared with those of optimal networks"
 
 
+OF_OUTPUTS = ("network-objective", "network-optimal", "network-stationary", "network-balanced")
+
+
 def network_verdicts(comparison: Comparison, gap: Fraction) -> tuple[Result, ...]:
     """The verdicts, in the order in which they are read."""
-    answers = ((one.name, one.answer(comparison, gap)) for one in CLAIMS)
+    several = comparison.facts.problem.targets > 1
+    answers = ((one.name, one.answer(comparison, gap)) for one in CLAIMS if not several or one.name in OF_OUTPUTS)
     return tuple(Result(name, *answer) for name, answer in answers if answer is not None)
 
 
@@ -77,11 +85,13 @@ def stationary(comparison: Comparison, _: Fraction) -> Answer:
     """Whether zero is in the Clarke subdifferential of J, and how far it is from it."""
     found = comparison.examination
     if found.logistic:
-        return undecided("with the logistic loss gradients are no rationals.")
+        return undecided(f"with the {comparison.facts.problem.loss.name} loss gradients are no rationals.")
     squared = found.stationarity.distance_squared
     kinks = sum(len(neuron.kinks) for neuron in found.stationarity.neurons)
     at = found.stationarity.meant + (f", {kinks} kinks" if kinks else "")
     low, high = sqrt_lower(squared.lower), sqrt_upper(squared.upper)
+    if hidden_cells(comparison) and comparison.facts.problem.targets > 1:
+        return undecided(f"the cells around its {kinks} kinks are not listed where there are several outputs.")
     if hidden_cells(comparison):
         return undecided(f"the cells around its {kinks} kinks are not listed; fewer rows would settle it.")
     match found.stationarity.stationary:
@@ -100,7 +110,7 @@ def stationary(comparison: Comparison, _: Fraction) -> Answer:
 
 @_claim("network-balanced", "Both layers of every neuron have the same norm.")
 def balanced(comparison: Comparison, _: Fraction) -> Answer:
-    """|W1_i|^2 = w2_i^2, compared exactly; balancing gains sum lambda/2 (|W1_i| - |w2_i|)^2 (lemma:scaling-unique)."""
+    """|W1_i|^2 = |w2_i|^2, exactly; balancing gains sum lambda/2 (|W1_i| - |w2_i|)^2 (lemma:scaling-unique)."""
     found = comparison.examination
     wrong = [scale for scale in found.scales if not scale.balanced]
     if not wrong:

@@ -233,8 +233,8 @@ class NeuronScale:
 def scales(network: TrainedNetwork, lam: Fraction) -> tuple[NeuronScale, ...]:
     """The scale of every neuron of W1 (an output bias is balanced). The excesses sum to J - P."""
     found = []
-    for w, v in zip(bias_free(network).W1, network.w2, strict=True):
-        a, b = norm_squared(weights_of(network.free, w)), v * v
+    for w, v in zip(bias_free(network).W1, network.V, strict=True):
+        a, b = norm_squared(weights_of(network.free, w)), norm_squared(v)
         # (sqrt(a) - sqrt(b))^2 = a + b - 2 sqrt(ab), without cancellation: (a - b)^2 / (a + b + 2 sqrt(ab))
         product = root(a * b)
         excess = Interval(Fraction(0), Fraction(0))
@@ -242,5 +242,5 @@ def scales(network: TrainedNetwork, lam: Fraction) -> tuple[NeuronScale, ...]:
             square = (a - b) ** 2
             exact = Interval(square / (a + b + 2 * product.upper), square / (a + b + 2 * product.lower))
             excess = outward(exact, 128)
-        found.append(NeuronScale(a, b, excess.scale(HALF * lam), not v or not any(w)))
+        found.append(NeuronScale(a, b, excess.scale(HALF * lam), not any(v) or not any(w)))
     return tuple(found)

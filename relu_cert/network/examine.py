@@ -33,6 +33,7 @@ from relu_cert.network.objective import (
     bias_free,
     convex_form,
     enclosed_loss,
+    norms_sum,
     penalty,
     penalty_sum,
 )
@@ -58,6 +59,7 @@ class Examination:
     when its neurons are balanced; `near_stationarity` counts rows within NEAR of a kink as kinks; `collinear` and
     `on_data` are its merges, `cells` the merges of one cell of the data, which no order changes; `rank` is the
     dimension of its outputs' span; `pruned` is what is left of `on_data` after optimal pruning, at `pruned_P`.
+    A network with several outputs has no `neurons` here, and nothing that is made of them.
     """
 
     network: TrainedNetwork
@@ -121,7 +123,8 @@ def examine(
     network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, bags: Each = EACH, loss: Loss = SQUARES
 ) -> Examination:
     """Everything that needs no optimum to compare with. What is said of gradients is about the squares."""
-    neurons = convex_form(network)
+    alone = network.targets == 1
+    neurons = convex_form(network) if alone else ()
     found = enclosed_loss(loss, y, bias_free(network).on(Z, bags))
     on_data = merge_on_data(neurons, Z)
     pruned = prune_best(on_data.neurons, Z, bags)
@@ -130,7 +133,7 @@ def examine(
         lam=lam,
         neurons=neurons,
         J=found.upper + penalty(network, lam),
-        P=found + penalty_sum(neurons).scale(lam),
+        P=found + (penalty_sum(neurons) if alone else norms_sum(network)).scale(lam),
         scales=scales(network, lam),
         stationarity=stationarity(network, Z, y, lam, bags=bags),
         near_stationarity=stationarity(network, Z, y, lam, NEAR, bags),
@@ -147,6 +150,8 @@ def examine(
 
 def compare(examination: Examination, facts: Facts, own: Facts | None) -> Comparison:
     """The network beside what was proved about the optimum over all patterns, and over its own."""
+    if facts.problem.targets > 1:
+        return Comparison(examination, facts, own, Matching((), _ZERO))
     best = merge_collinear([ConvexNeuron(neuron.sign, neuron.w) for neuron in facts.primal.neurons]).neurons
     nearest = match(examination.cells.neurons, best)
     if facts.problem.free or examination.logistic:  # neurons are not compared
@@ -201,8 +206,7 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
         },
         "penalty": written(conversion),
         "W1": matrix(found.network.W1),
-        "w2": vector(found.network.w2),
-        "b2": number(found.network.b2),
+        **_second(found.network),
         **({"skip": vector(found.network.skip)} if "skip" in found.network.free else {}),
         "gap": number(gap),
         "objective": number(found.J),
@@ -215,6 +219,8 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
             "primal": written(comparison.own.primal, model),
             "dual": written(comparison.own.dual, model),
         }
+    if found.network.targets > 1:
+        return content
     if prunable(found):
         content["pruned"] = [{"sign": sign_text(n.sign), "w": vector(n.w)} for n in found.pruned.neurons]
     if not found.network.free and not found.logistic:
@@ -222,6 +228,13 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
     if comparison.closest is not None:
         content["nearest"] = written(comparison.closest)
     return content
+
+
+def _second(network: TrainedNetwork) -> dict[str, Any]:
+    """The second layer."""
+    if network.targets > 1:
+        return {"W2": matrix(network.V), "b2": vector(network.offsets)}
+    return {"w2": vector(network.w2), "b2": number(network.b2)}
 
 
 def readable_copy(network: TrainedNetwork, origin: Origin) -> bytes | None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.free.terms import Free, free_parts
 from relu_cert.network.formats import write_network
 from relu_cert.network.gates import open_gates
-from relu_cert.network.objective import network_of
+from relu_cert.network.objective import balanced_outputs, network_of
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.prove.facts import ExactNeuron, Facts
 
@@ -194,12 +195,13 @@ class FittedOutputs(FittedNetwork):
         return self.W2, np.array([float(a + b) for a, b in zip(self.means, self.constants, strict=True)])
 
     def exact(self) -> TrainedNetwork:
-        """There is no exact balanced network: its neurons are pairs w, v of rationals."""
-        raise UsageError("a network with several outputs is not written; its neurons have w and v, W1 and W2.")
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Networks with several outputs are not written."""
-        self.exact()
+        """The same function, every weight a rational, balanced to 53 bits; its inputs include the bias column, and its
+        output biases the means."""
+        if self.linear:
+            raise UsageError("a network with several outputs and a skip connection is not written.")
+        constants = tuple(a + b for a, b in zip_longest(self.means, self.constants, fillvalue=_ZERO))
+        found = balanced_outputs(self.neurons, self._inputs, constants, len(constants))
+        return replace(found, slope=self.slope or None)
 
     def outputs(self, X: Any) -> Floats:
         """f(x) for every row of X, or signal, image or set, in floats, the means included."""

@@ -3,6 +3,8 @@
     J = 1/2 |f(Z) - y|^2 + lambda/2 (|W1|^2 + |w2|^2) + lambda |b2|             rational
     P = 1/2 |f(Z) - y|^2 + lambda sum_i |w_i|,     w_i = |w2_i| W1_i            enclosed (square roots)
 
+(several outputs: lambda sum |w2_i||W1_i|).
+
 Terms that are free (relu_cert.free.terms) are in neither penalty: no lambda |b2|, norms without the biases.
 
 P <= J, because |w2| |W1| <= (|w2|^2 + |W1|^2)/2, with equality iff |W1_i| = |w2_i| for all i (lemma:scaling-unique). P
@@ -148,12 +150,31 @@ def penalty_sum(neurons: Iterable[ConvexNeuron], bits: int = 128) -> Interval:
     return sum((root(neuron.norm_squared, bits) for neuron in neurons), Interval(_ZERO, _ZERO))
 
 
+def norms_sum(network: TrainedNetwork) -> Interval:
+    """sum_i |w2_i||W1_i|, enclosed: what is left of the penalty when the neurons are balanced."""
+    parts = zip(bias_free(network).W1, network.V, strict=True)
+    squares = [norm_squared(weights_of(network.free, w)) * norm_squared(v) for w, v in parts]
+    return sum((root(square) for square in squares if square), Interval(_ZERO, _ZERO))
+
+
 def convex_objective(
     neurons: Sequence[ConvexNeuron], Z: Matrix, y: Vector, lam: Fraction, bits: int = 128, bags: Each = EACH
 ) -> Interval:
     """P, enclosed; exact where every |w_i| is rational."""
     miss = [a - b for a, b in zip(y, fit(neurons, Z, bags), strict=True)]
     return penalty_sum(neurons, bits).scale(lam).shift(HALF * norm_squared(miss))
+
+
+def balanced_outputs(neurons: Iterable[ExactNeuron], d: int, constants: Vector, C: int) -> TrainedNetwork:
+    """The network of neurons w, v with W1 = w s, w2 = v / s, s = (|v| / |w|)^(1/2) to 53 bits: the same function."""
+    rows, tops = [], []
+    for neuron in neurons:
+        s = square_root(square_root(norm_squared(neuron.v) / norm_squared(neuron.w)))
+        rows.append(tuple(x * s for x in neuron.w))
+        tops += [x / s for x in neuron.v]
+    if not rows:
+        rows, tops = [(_ZERO,) * d], [_ZERO] * C
+    return TrainedNetwork(tuple(rows), tuple(tops), targets=C, constants=constants)
 
 
 def network_of(

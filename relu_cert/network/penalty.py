@@ -16,6 +16,13 @@ penalty. Other conventions minimise a multiple of it:
 With the logistic loss (scikit-learn's MLPClassifier) sum log(1 + exp(-y f)) takes the place of 1/2 |f - y|^2, for the
 conventions paper and sklearn.
 
+With C outputs MSELoss "mean" divides by n C, so that n C takes the place of n for pytorch. (scikit-learn prints a loss
+that is divided by C; its steps are along the gradient of the sum, and that is what is minimised.) With the softmax
+cross-entropy of classes the loss is a sum over points, and CrossEntropyLoss has no factor 1/2:
+
+    pytorch       n weight_decay        1/n CE + weight_decay/2 |all parameters|^2           (reduction "mean")
+    pytorch-sum   weight_decay          CE + weight_decay/2 |all parameters|^2               (reduction "sum")
+
 The conversions are exact. scikit-learn penalises no bias: there the output bias and those of the first layer are free,
 and what is proved is about its own objective. So it is for PyTorch's weight_decay (SGD and Adam): on all parameters
 that the optimiser is given, the output bias b2 with them, lambda/2 b2^2 (relu_cert.free.terms); where biases are left
@@ -34,7 +41,7 @@ from relu_cert.errors import UsageError
 from relu_cert.figures import downwards
 from relu_cert.free.terms import Free, free_constant, read_free
 from relu_cert.network.trained import TrainedNetwork
-from relu_cert.problem.loss import SQUARES, Loss
+from relu_cert.problem.loss import LOGISTIC, SOFTMAX, SQUARES, Loss
 from relu_cert.serialize import UNWRITTEN
 
 _NO_OBJECTIVE = {
@@ -107,7 +114,7 @@ class Conversion:
         J_own(N') = J(N') - lambda/2 E(N') for every network N', so that J_own(N) - J_own(N') <= J(N) - p* for all N'
         with E(N') <= E(N): the gap proved for J holds for J_own against all networks whose biases weigh no more.
         """
-        if network.b2 == 0 or free_constant(self.free) or self.decayed:
+        if not any(network.offsets) or free_constant(self.free) or self.decayed:
             return ""
         own, weight = _OWN[self.penalised]
         return (
@@ -151,10 +158,13 @@ def convert(
     batch: int | None = None,
     free: Free = (),
     loss: Loss = SQUARES,
+    targets: int = 1,
 ) -> Conversion:
-    """The paper's lambda for the convention's number on n data points, exactly."""
-    if loss is not SQUARES and convention not in (Penalty.PAPER, Penalty.SKLEARN):
+    """The paper's lambda for the convention's number on n data points, with so many outputs, exactly."""
+    if loss is LOGISTIC and convention not in (Penalty.PAPER, Penalty.SKLEARN):
         raise UsageError(f"with the logistic loss lambda is the paper's, or scikit-learn's alpha, not {convention}'s.")
+    if targets > 1 and convention is Penalty.SCNN:
+        raise UsageError("scnn's lambda is for networks with one output.")
     if value <= 0:
         raise UsageError(f"the penalty must be positive, not {value}; without one there is no lambda.")
     if batch is not None and convention is not Penalty.SKLEARN:
@@ -167,6 +177,9 @@ def convert(
         )
     decayed = "parameters with weight decay" if free else "all parameters"
     squares = "1/2 |f - y|^2 + lambda/2 (|W1|^2 + |w2|^2)"
+    half = Fraction(1, 2) if loss is SQUARES else Fraction(1)
+    N, entries = (n * targets, f"({n} * {targets})") if loss is SQUARES and targets > 1 else (n, f"{n}")
+    by_two = " / 2" if half < 1 else ""
     lam, minimised, formula, times = {
         Penalty.PAPER: (value, squares, "", Fraction(1)),
         Penalty.SCNN: (
@@ -182,23 +195,26 @@ def convert(
             Fraction(n),
         ),
         Penalty.PYTORCH: (
-            n * value / 2,
-            f"1/n |f - y|^2 + weight_decay/2 |{decayed}|^2",
-            f"n * weight_decay / 2 = {n} * {value} / 2",
-            Fraction(n, 2),
+            N * value * half,
+            f"1/{'n' if n == N else '(n C)'} |f - y|^2 + weight_decay/2 |{decayed}|^2",
+            f"{'n' if n == N else 'n C'} * weight_decay{by_two} = {entries} * {value}{by_two}",
+            N * half,
         ),
         Penalty.PYTORCH_SUM: (
-            value / 2,
+            value * half,
             f"|f - y|^2 + weight_decay/2 |{decayed}|^2",
-            f"weight_decay / 2 = {value} / 2",
-            Fraction(1, 2),
+            f"weight_decay{by_two} = {value}{by_two}",
+            half,
         ),
     }[convention]
     here = f"times {times} that is {squares} with " if formula else ""
     text = f"{convention}: {minimised}; {here}lambda = {formula}{' = ' if formula else ''}{lam}."
     if loss is not SQUARES:
-        logs = "sum log(1 + exp(-y f))"
+        logs = "sum log(1 + exp(-y f))" if loss is LOGISTIC else "CE"
         text = text.replace("1/(2B) |f - y|^2", f"1/B {logs}").replace("1/2 |f - y|^2", logs)
+        text = text.replace("1/n |f - y|^2", f"1/n {logs}").replace("|f - y|^2", logs)
+    if loss is SOFTMAX:
+        text = f"{text[:-1]}, CE = sum_k log sum_c exp(f_kc) - f_k of its class."
     return Conversion(
         convention, value, lam, text, _PENALISED[convention], batch, implied(convention, free), times, loss
     )

@@ -2,12 +2,14 @@
 
     f(x) = sum_i w2_i phi(W1_i.x + b1_i) + b2 + s.x,     phi(t) = max(t, slope t)
 
+With C outputs w2_i and b2 are in R^C, and what is said of all data points is written row by row, C numbers each.
+
 Floats are taken as what they are: dyadic rationals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -18,7 +20,7 @@ from numpy.typing import NDArray
 
 from relu_cert.bags import Each
 from relu_cert.errors import UsageError
-from relu_cert.exact import Matrix, Vector, column, matrix_of, rows_of, to_fmpq, to_vector
+from relu_cert.exact import Matrix, Vector, matrix_of, rows_of, to_fmpq, to_vector
 from relu_cert.free.terms import Free, free_constant
 
 _ZERO = Fraction(0)
@@ -46,7 +48,8 @@ class TrainedNetwork:
     `before`: the layers of a deeper network whose outputs are the data of this one. `kernel`: the shape of its filters,
     channels first, where it is a convolution whose outputs are pooled; `slides`: its stride and padding, if known.
     `slope`: None where its file names no activation; a network on the data has none, for its rows are there as z and
-    as -z (relu_cert.bags)."""
+    as -z (relu_cert.bags). `targets`: the number C of outputs; where there are several w2 has C numbers for each
+    neuron, neuron by neuron, `constants` are their biases, b2 is 0, and there is no skip connection."""
 
     W1: Matrix
     w2: Vector
@@ -61,12 +64,16 @@ class TrainedNetwork:
     kernel: tuple[int, ...] = ()
     slope: Fraction | None = None
     slides: tuple[int, int] | None = None
+    targets: int = 1
+    constants: Vector = ()
 
     def __post_init__(self) -> None:
         if not self.W1 or not self.W1[0] or any(len(row) != len(self.W1[0]) for row in self.W1):
             raise ValueError("W1 is a matrix with at least one row and one column")
-        if len(self.w2) != len(self.W1) or (self.b1 is not None and len(self.b1) != len(self.W1)):
-            raise ValueError("W1, w2 and b1 have one entry for each neuron")
+        if len(self.w2) != len(self.W1) * self.targets or (self.b1 is not None and len(self.b1) != len(self.W1)):
+            raise ValueError("W1, w2 and b1 have one entry for each neuron, w2 one for each output")
+        if self.targets > 1 and (self.b2 or any(self.skip) or len(self.constants) not in (0, self.targets)):
+            raise ValueError("several outputs have a constant each, and no skip connection")
         if self.skip and len(self.skip) != len(self.W1[0]):
             raise ValueError("a skip connection has one entry for each input")
 
@@ -97,7 +104,18 @@ class TrainedNetwork:
     @property
     def m(self) -> int:
         """The number of neurons."""
-        return len(self.w2)
+        return len(self.W1)
+
+    @property
+    def V(self) -> Matrix:
+        """The second layer, a row for each neuron."""
+        C = self.targets
+        return tuple(self.w2[C * i : C * (i + 1)] for i in range(self.m))
+
+    @property
+    def offsets(self) -> Vector:
+        """The output bias of each output."""
+        return (self.b2,) if self.targets == 1 else self.constants or (_ZERO,) * self.targets
 
     @property
     def d(self) -> int:
@@ -105,26 +123,30 @@ class TrainedNetwork:
         return len(self.W1[0])
 
     def __call__(self, Z: Sequence[Sequence[Fraction]]) -> Vector:
-        """f(z) for every row z of Z, exactly."""
+        """f(z) for every row z of Z, exactly; row by row."""
         b1, slope = [to_fmpq(b) for b in self.b1 or (_ZERO,) * self.m], to_fmpq(self.slope or _ZERO)
         heights = (rows_of(Z) * matrix_of(self.W1).transpose()).tolist()
         sums = ([a + b for a, b in zip(row, b1, strict=True)] for row in heights)
         bent = fmpq_mat([[h if h > 0 else slope * h for h in row] for row in sums])
-        neurons = to_vector(bent * column(self.w2))
+        neurons = to_vector(bent * matrix_of(self.V))
         return tuple(a + b for a, b in zip(self.without_neurons(Z), neurons, strict=True))
 
     def on(self, Z: Sequence[Sequence[Fraction]], bags: Each) -> Vector:
         """f for every bag of rows, exactly: the mean or sum of what the neurons and the skip connection say, and b2."""
-        pooled = bags.pooled(replace(self, b2=_ZERO)(Z))
-        return tuple(self.b2 * e + x for e, x in zip(self.ones(len(pooled)), pooled, strict=True))
+        pooled = by_output(bags.pooled, replace(self, b2=_ZERO, constants=())(Z), self.targets)
+        return tuple(a + x for a, x in zip(self._constant(len(pooled) // self.targets), pooled, strict=True))
 
     def without_neurons(self, Z: Sequence[Sequence[Fraction]]) -> Vector:
         """b2 + s.z for every row z of Z."""
-        constant = tuple(self.b2 * e for e in self.ones(len(Z)))
+        constant = self._constant(len(Z))
         if not self.skip:
             return constant
         linear = (sum((a * b for a, b in zip(self.skip, z, strict=True)), _ZERO) for z in Z)
         return tuple(a + b for a, b in zip(constant, linear, strict=True))
+
+    def _constant(self, n: int) -> Vector:
+        """What the output biases add to n rows."""
+        return tuple(b * e for e in self.ones(n) for b in self.offsets)
 
     def ones(self, n: int) -> Vector:
         """The column of the output bias on n rows."""
@@ -134,6 +156,15 @@ class TrainedNetwork:
     def bias_neuron(self) -> bool:
         """Whether the output bias is a neuron on the column of ones."""
         return bool(self.b2) and not free_constant(self.free)
+
+
+def by_output(made: Callable[[Vector], Sequence[Fraction]], x: Vector, C: int) -> Vector:
+    """What is made of the numbers of each output, row by row again."""
+    return (
+        tuple(made(x))
+        if C == 1
+        else tuple(a for row in zip(*(made(x[c::C]) for c in range(C)), strict=True) for a in row)
+    )
 
 
 def slope_text(x: Fraction | None) -> str:
@@ -147,5 +178,5 @@ def slope_text(x: Fraction | None) -> str:
 
 def alive(network: TrainedNetwork) -> list[int]:
     """The numbers of the neurons that are not zero, in the order of the convex form; the output bias comes last."""
-    numbers = [i for i, (w, v) in enumerate(zip(network.W1, network.w2, strict=True)) if v and any(w)]
+    numbers = [i for i, (w, v) in enumerate(zip(network.W1, network.V, strict=True)) if any(v) and any(w)]
     return [*numbers, network.m] if network.bias_neuron else numbers

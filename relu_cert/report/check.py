@@ -87,7 +87,7 @@ class CheckReport(Report):
     @cached_property
     def confusion(self) -> list[list[int]] | None:
         """How many data points of each class (rows) are put into each (columns); None without classes."""
-        return None if self.outputs is None else confusion(self.outputs, self.facts)
+        return None if self.outputs is None else confusion(self.outputs, self.facts.fit.center)
 
     @property
     def distance(self) -> Interval | None:
@@ -304,9 +304,9 @@ class CheckReport(Report):
         seen = "filter . window" if self.source.conv else f"direction . {'row' if self.source.bags else 'x'}"
         head = f"a network of width {len(facts.primal.neurons)}: sum of weight * {sums}({seen})_+ * (outputs)"
         lines = [f"{head}; directions and outputs have length 1"] if facts.primal.neurons else ["no neuron"]
-        shown = shortened([*neurons_in_lines(data, facts)], SHOWN_NEURONS)
+        shown = shortened([*neurons_in_lines(data, facts.primal.neurons)], SHOWN_NEURONS)
         lines += [line for one in shown for line in one.split("\n")]
-        return [*lines, *free_in_lines(data, facts), *classes_in_lines(data, facts)]
+        return [*lines, *free_in_lines(data, facts), *classes_in_lines(data, facts.fit.center)]
 
     def _neurons(self, neurons: Sequence[ExactNeuron], most: int) -> list[str]:
         """The lines of the first neurons: sign, weight, direction, the last of a filter as a matrix below."""

@@ -15,18 +15,21 @@ from relu_cert.checker import recheck_command
 from relu_cert.claims import decide
 from relu_cert.clock import INTERRUPTED
 from relu_cert.data.dataset import Dataset
-from relu_cert.exact import norm_squared, sqrt_upper
-from relu_cert.figures import at_most, count, decimal, enclosed, one_number, short
-from relu_cert.free.terms import free_constant, free_parts, free_text
+from relu_cert.errors import UsageError
+from relu_cert.exact import Vector, norm_squared, sqrt_upper
+from relu_cert.figures import at_most, count, decimal, enclosed, entries, one_number, short
+from relu_cert.free.terms import free_constant, free_parts, free_text, weights_of
 from relu_cert.network.examine import Comparison, Distance, Examination, distance, network_certificate
-from relu_cert.network.objective import HALF, Interval, network_of, residual
+from relu_cert.network.objective import HALF, Interval, balanced_outputs, network_of, residual
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.trained import TrainedNetwork, alive, slope_text
-from relu_cert.prove.facts import Facts, Value
+from relu_cert.prove.facts import ExactNeuron, Facts, Value
 from relu_cert.report.headline import of_network
+from relu_cert.report.outputs import Confusion, classes_in_lines, confusion, free_terms, neurons_in_lines
 from relu_cert.report.shown import Report, picked, plain
-from relu_cert.report.terminal import report
+from relu_cert.report.terminal import report, shortened
 
+SHOWN_NEURONS = 12
 FAR = 2  # times the best objective: from there on the report says what can be done
 FORMAT = "relu_cert network report"
 VERSION = 1
@@ -53,6 +56,7 @@ class NetworkReport(Report):
     @property
     def pruned(self) -> TrainedNetwork:
         """The given network, merged, pruned and balanced: the same fit, no higher objective."""
+        self.data.require_one_output("pruning")
         given = self.comparison.examination.network
         b2 = given.b2 if free_constant(given.free) else Fraction(0)
         return network_of(self.comparison.examination.pruned.neurons, self.data.d, given.free, b2, given.skip)
@@ -61,6 +65,11 @@ class NetworkReport(Report):
     def optimal(self) -> TrainedNetwork:
         """The optimal network that was found."""
         free, primal = self.facts.problem.free, self.facts.primal
+        if self.data.targets > 1:
+            if "skip" in free:
+                raise UsageError("a network with several outputs and a skip connection is not written.")
+            constants = tuple(b for b, _ in free_terms(self.facts)) if free else ()
+            return balanced_outputs(primal.neurons, self.data.d, constants, self.data.targets)
         return network_of(primal.neurons, self.data.d, free, *free_parts(self.facts.problem, primal.free))
 
     @property
@@ -92,6 +101,7 @@ class NetworkReport(Report):
         found, origin = self.comparison.examination, self.trained.origin
         own, closest, nearest = self.comparison.own, self.comparison.closest, self.comparison.nearest
         source, conversion = self.source, self.conversion
+        several = self._several_json() if self.data.targets > 1 else {}
         content = {
             "format": FORMAT,
             "version": VERSION,
@@ -123,8 +133,51 @@ class NetworkReport(Report):
             "claims": self.results,
             "certificate": self.certificate_path,
             "written": dict(self.written),
-        }
+        } | several
         return dict(plain(content))
+
+    def _several_json(self) -> dict[str, Any]:
+        """What is told of several outputs, and not told of single neurons."""
+        nothing = dict.fromkeys(("merges", "outputs", "pruned", "excluded", "nearest", "directions", "nearest_optimal"))
+        return nothing | {
+            "targets": self.data.outputs,
+            "neurons": [{"w": one.w, "v": one.v, "norm": one.norm} for one in self.neurons],
+            "output_bias": self.comparison.examination.network.offsets,
+            "confusion": self.confusion,
+        }
+
+    @property
+    def confusion(self) -> Confusion | None:
+        """How many data points of each class (rows) the given network puts into each; None without classes."""
+        return confusion(self.data, self.fit) if self.data.targets > 1 else None
+
+    @property
+    def fit(self) -> Vector:
+        """The outputs of the given network on the data, row by row."""
+        network, relu, C = self.comparison.examination.network, self.facts.problem.relu, self.data.targets
+        return network.on(relu.Z, relu.bags)[: C * self.facts.problem.points]
+
+    @property
+    def neurons(self) -> tuple[ExactNeuron, ...]:
+        """The neurons of a given network with several outputs, with upper bounds of |W1_i||w2_i|."""
+        network = self.comparison.examination.network
+        parts = [(weights_of(network.free, w), w, v) for w, v in zip(network.W1, network.V, strict=True)]
+        return tuple(
+            ExactNeuron(w=w, v=v, norm=sqrt_upper(norm_squared(seen) * norm_squared(v)))
+            for seen, w, v in parts
+            if any(w) and any(v)
+        )
+
+    def _outputs(self) -> Iterator[str]:
+        """The given network with several outputs, neuron by neuron, and its classes."""
+        if self.data.targets == 1:
+            return
+        lines = [line for one in neurons_in_lines(self.data, self.neurons) for line in one.split("\n")]
+        yield "the given network: sum of weight * (direction . x)_+ * (outputs); directions and outputs have length 1"
+        yield from shortened(lines, SHOWN_NEURONS) or ["  no neuron"]
+        if any(offsets := self.comparison.examination.network.offsets):
+            yield f"  output bias {entries(offsets, 6)}"
+        yield from classes_in_lines(self.data, self.fit)
 
     def to_text(self) -> str:
         """The report for a terminal."""
@@ -132,6 +185,7 @@ class NetworkReport(Report):
             self.headline,
             self._head(),
             self.results,
+            *self._outputs(),
             *(f"{what:<12} {path}" for what, path in self.written),
             *self.certificate_lines,
         )
@@ -178,11 +232,12 @@ class NetworkReport(Report):
         if self.facts.problem.relu.bags is not EACH or found.logistic:
             return
         best, own = _losses(self.facts, found)
+        several = self.data.targets > 1
         mine, theirs = ((decimal(x, 8), decimal(whole - x, 8)) for x, whole in ((own, found.J), (best, value.upper)))
         yield f"loss         {mine[0]} and penalty {mine[1]}; of the best network found {theirs[0]} and {theirs[1]}"
         if value.lower <= 0 or FAR * value.lower >= found.J:
             return
-        ways = [("the same neurons, balanced and pruned", found.pruned_P.upper)]
+        ways = [(f"the same neurons, balanced{'' if several else ' and pruned'}", found.pruned_P.upper)]
         if self.comparison.own is not None:
             ways.append(("its own patterns, trained to the end", self.comparison.own.value.upper))
         saved = [f"{name}: {float(100 * (1 - x / found.J)):.3g} % less" for name, x in ways if x < found.J]
@@ -199,6 +254,9 @@ class NetworkReport(Report):
         points = f"n = {count(self.data.n, 'point')}, d = {self.data.d}{bias}"
         yield f"data         {self.name}: {points}"
         yield from (f"{what:<12} {said}" for what, said in self.made)
+        if self.data.targets > 1:
+            kind = "targets" if self.source.labels is None else "classes"
+            yield f"outputs      {self.data.targets} {kind}: {', '.join(self.data.outputs)}"
         yield f"penalty      {self.conversion.text}"
         if text := self.conversion.bias_text(self.trained):
             yield f"biases       {text}"
@@ -219,7 +277,9 @@ class NetworkReport(Report):
             yield f"             {_value(own.value)} over the network's own, {_proved(own.value)}"
         elif self.own_left_out:
             yield f"             not over its own patterns: {self.own_left_out}"
-        if self.comparison.closest is not None:
+        if self.data.targets > 1:
+            yield "             what may be merged, pruned or compared neuron by neuron is told for one output only"
+        if self.comparison.closest is not None or self.data.targets > 1:
             return  # the claim network-nearest says it
         nearest, merged = self.comparison.nearest, len(found.cells.neurons)
         apart = at_most(sqrt_upper(nearest.distance_squared))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any
 
 from relu_cert.data.dataset import Dataset
@@ -17,15 +18,15 @@ from relu_cert.report.filters import matrices
 Confusion = list[list[int]]
 
 
-def confusion(data: Dataset, facts: Facts) -> Confusion | None:
-    """How many data points of each class (rows) the network puts into each (columns), by the largest output with the
-    means that were taken; None without classes."""
+def confusion(data: Dataset, fit: Vector) -> Confusion | None:
+    """How many data points of each class (rows) a network with these outputs on the data, row by row, puts into each
+    (columns), by the largest output with the means that were taken; None without classes."""
     true, C = data.classes, data.targets
     if true is None:
         return None
     counts = [[0] * C for _ in range(C)]
     for k, own in enumerate(true):
-        row = [f + mean for f, mean in zip(facts.fit.center[C * k : C * (k + 1)], data.means, strict=True)]
+        row = [f + mean for f, mean in zip_longest(fit[C * k : C * (k + 1)], data.means, fillvalue=Fraction(0))]
         counts[own][max(range(C), key=row.__getitem__)] += 1
     return counts
 
@@ -39,7 +40,7 @@ def outputs_json(data: Dataset, facts: Facts) -> dict[str, Any]:
         "input": told,
         "outputs": data.outputs,
         "means": data.means,
-        "confusion": confusion(data, facts),
+        "confusion": confusion(data, facts.fit.center),
         "proof": sizes,
     }
 
@@ -67,9 +68,9 @@ def directions(neuron: ExactNeuron) -> tuple[Vector, Vector]:
     return w, v
 
 
-def neurons_in_lines(data: Dataset, facts: Facts) -> Iterator[str]:
+def neurons_in_lines(data: Dataset, neurons: Iterable[ExactNeuron]) -> Iterator[str]:
     """The neurons, the heaviest first: weight, direction and outputs; filters as matrices below."""
-    for neuron in sorted(facts.primal.neurons, key=lambda one: one.norm, reverse=True):
+    for neuron in sorted(neurons, key=lambda one: one.norm, reverse=True):
         u, v = directions(neuron)
         head = f"  {decimal(neuron.norm, 8):<14}"
         if data.source.conv:
@@ -89,9 +90,9 @@ def free_in_lines(data: Dataset, facts: Facts) -> Iterator[str]:
             yield f"  skip        {name}: {entries(skip, 6)} . x"
 
 
-def classes_in_lines(data: Dataset, facts: Facts) -> Iterator[str]:
+def classes_in_lines(data: Dataset, fit: Vector) -> Iterator[str]:
     """How many are put into their own class, and the table."""
-    counts = confusion(data, facts)
+    counts = confusion(data, fit)
     if counts is None:
         return
     names = data.outputs

@@ -27,7 +27,15 @@ ARRAYS: dict[str, tuple[dict[str, Any], str]] = {
     "vector": ({"W1": np.ones(2), "w2": np.ones(2)}, r"W1 has shape \(2,\); expected neurons x inputs"),
     "no neurons": ({"W1": np.ones((0, 3)), "w2": np.ones(0)}, r"W1 has shape \(0, 3\)"),
     "transposed": ({"W1": ONE, "w2": np.ones(3)}, r"W1 seems to be transposed"),
-    "outputs": ({"W1": ONE, "w2": np.ones((2, 2))}, "several outputs; only one output"),
+    "outputs": ({"W1": ONE, "w2": np.ones((2, 3))}, "with several outputs a row of these for each"),
+    "outputs and a skip": (
+        {"W1": ONE, "w2": np.ones((3, 2)), "skip": np.ones(2)},
+        "a skip connection beside 3 outputs",
+    ),
+    "outputs and a bias": (
+        {"W1": ONE, "w2": np.ones((3, 2)), "b2": np.ones(1)},
+        "one number for each of the 3 outputs",
+    ),
     "lengths": ({"W1": ONE, "w2": np.ones(5)}, "one entry of w2 for each of the 2 rows of W1"),
     "b1": (
         {"W1": ONE, "w2": np.ones(2), "b1": np.ones(3)},
@@ -52,7 +60,7 @@ ARRAYS: dict[str, tuple[dict[str, Any], str]] = {
         {"0.weight": ONE, "1.running_mean": np.ones(2), "2.weight": np.ones((1, 2))},
         "numbers of '1.' .* do not say on which side of the activation .*; give the Sequential itself .* or fold it",
     ),
-    "classes": ({"0.weight": ONE, "2.weight": np.ones((4, 2))}, "several outputs; expected"),
+    "classes": ({"0.weight": ONE, "2.weight": np.ones((4, 3))}, "do not follow one another; expected"),
     "gap": ({"0.weight": ONE, "2.weight": np.ones((1, 5))}, "they do not follow one another"),
     "order": ({"a.weight": np.ones((1, 1)), "b.weight": np.ones((1, 1))}, "fit in both orders; name them W1, w2"),
     "nothing": ({}, "a network of 0 linear layers"),
@@ -86,7 +94,7 @@ JSON: dict[str, tuple[str, str]] = {
     "word": ('{"W1": [["a"]], "w2": [1]}', r"W1\[0\]\[0\]: found 'a', not a number"),
     "nested": ('{"W1": [[[1]]], "w2": [1]}', "an array or an object; expected a number"),
     "scalar": ('{"W1": 1, "w2": [1]}', "W1: expected an array of numbers, found '1'"),
-    "outputs": ('{"W1": [[1]], "w2": [[1], [2]]}', "several outputs"),
+    "outputs": ('{"W1": [[1]], "w2": [[1], [2, 3]]}', "the rows of w2 have different lengths"),
     "empty": ('{"W1": [], "w2": []}', "expected neurons x inputs"),
     "deep": ('{"W1": ' + "[" * 100_000, "nested too deeply"),
     "digits": ('{"W1": [[' + "1" * 10_000 + ']], "w2": [1]}', "too many digits"),
@@ -226,8 +234,8 @@ def test_safetensors_files(tmp_path: Path) -> None:
     (tmp_path / "net.safetensors").write_bytes(b"nothing at all")
     with pytest.raises(DataError, match=r"not a readable .safetensors file"):
         read_network(tmp_path / "net.safetensors")
-    library.save_file({"0.weight": np.ones((2, 2)), "2.weight": np.ones((3, 2))}, tmp_path / "net.safetensors")
-    with pytest.raises(DataError, match="several outputs"):
+    library.save_file({"0.weight": np.ones((2, 2)), "2.weight": np.ones((3, 3))}, tmp_path / "net.safetensors")
+    with pytest.raises(DataError, match="do not follow"):
         read_network(tmp_path / "net.safetensors")
 
 
@@ -253,7 +261,6 @@ def test_onnx_files(tmp_path: Path) -> None:
             ],
             "a network of 2 hidden layers, .* --from-layer 2",
         ),
-        "outputs": ([first, relu, node("MatMul", ["h", "C"], ["y"])], r"several outputs \(2\)"),
         "left": ([node("MatMul", ["A", "x"], ["a"]), relu, last], "weights on the left"),
         "transA": ([node("Gemm", ["x", "A"], ["a"], transA=1), relu, last], "Gemm with transA"),
         "skip": (
@@ -308,7 +315,7 @@ def _mlp(**changes: Any) -> SimpleNamespace:
         ({"activation": "tanh"}, "the activation is tanh; only ReLU"),
         ({"out_activation_": "tanh"}, "the output activation is tanh; expected a linear"),
         ({"coefs_": [np.ones((2, 3)), np.ones((3, 3)), np.ones((3, 1))]}, "a network of 2 hidden layers"),
-        ({"coefs_": [np.ones((2, 3)), np.ones((3, 2))]}, r"several outputs \(2\)"),
+        ({"coefs_": [np.ones((2, 3)), np.ones((3, 2))]}, "one number for each of the 2 outputs"),
         ({"coefs_": [np.full((2, 3), np.nan), np.ones((3, 1))]}, "is nan"),
     ],
 )

@@ -17,7 +17,7 @@ from relu_cert.outputs.softmax import chances_of, dual_point
 from relu_cert.problem.loss import SOFTMAX
 from tests.cli.run import run
 from verify import VerifyError, check
-from verify.outputs.softmax import entropy_below, loss_above
+from verify.outputs.softmax import entropy_below, loss_between
 from verify.rules.logistic.value import ONE
 
 POINTS = [[2, 1], [1, 2], [3, 3], [4, 1], [-1, 2], [0, -2], [1, -1], [-2, -1]]
@@ -78,7 +78,7 @@ def test_chances_are_probabilities_and_bounds_hold() -> None:
     assert low * ONE <= sum(map(entropy_below, Q)) <= entropy * (1 + 1e-12) * ONE
     total = sum(log(sum(exp(float(x)) for x in a)) - float(a[b.index(1)]) for a, b in zip(fit, Y, strict=True))
     assert abs(float(high) - total) < 1e-12
-    above = sum(loss_above(a, b) for a, b in zip(fit, Y, strict=True))
+    above = sum(loss_between(a, b)[1] for a, b in zip(fit, Y, strict=True))
     assert total * (1 - 1e-12) * ONE <= above <= high * ONE
 
 

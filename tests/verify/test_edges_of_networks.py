@@ -22,7 +22,7 @@ from verify.network.nearest import check_nearest, largest_weight, least_linear, 
 from verify.network.optimum import Known, Optimum, enclosed, enclosure, exactly, find_optimum
 from verify.network.outputs import check_pruned, compared
 from verify.network.own import check_own
-from verify.network.stationary import check_stationary, gradient, kinks_of, nearest, of_bias, of_free
+from verify.network.stationary import check_stationary, gradient, kinks_of, nearest, of_bias, of_free, pulls
 from verify.network.weights import Neuron, Weights, balanced, mergeable, merged, neuron_of, norms, read_weights
 from verify.network.weights_set import WeightSet
 from verify.numbers.bounds import identity, matrix
@@ -123,8 +123,8 @@ def test_neurons_that_can_be_merged() -> None:
 def test_sums_of_norms() -> None:
     """Exact where they are rational; compared exactly where enclosures touch."""
     three, root = line((3, 4)), line((1, 1))
-    assert norms((three,)) == (F(5), F(5)) and norms((replace(three, squared=ZERO),)) == (ZERO, ZERO)
-    low, high = norms((root,))
+    assert norms([three.squared]) == (F(5), F(5)) and norms([ZERO]) == (ZERO, ZERO)
+    low, high = norms([root.squared])
     assert low**2 < 2 < high**2 and high - low < F(1, 2**100)
     assert balanced(PLANE, weights_of(three, residual=(2, 0))) == (F(12), F(12))
     assert compared([three], [line((6, 8))]) == -1 and compared([line((6, 8))], [three]) == 1
@@ -242,10 +242,10 @@ def test_folded_arrays_by_hand() -> None:
         with pytest.raises(ValueError, match="numbers of kind"):
             decoded(b"\0" * int(kind[1]), kind, 1 if kind == "f1" else 2, False)
     W1, w2 = Array((2, 2), vec(1, 2, 3, 4)), Array((2,), vec(5, 6))
-    assert folded({"W1": W1, "w2": w2}, 2, False) == (mat([[1, 2], [3, 4]]), vec(5, 6), ZERO, vec(0, 0))
+    assert folded({"W1": W1, "w2": w2}, 2, False, 1) == (mat([[1, 2], [3, 4]]), vec(5, 6), vec(0), vec(0, 0))
     b1, b2, skip = Array((2, 1), vec(7, 8)), Array((1, 1), vec(9)), Array((1, 2), vec(1, 1))
     every = {"W1": W1, "w2": w2, "b1": b1, "b2": b2, "skip": skip}
-    assert folded(every, 3, True) == (mat([[1, 2, 7], [3, 4, 8]]), vec(5, 6), F(9), vec(1, 1, 0))
+    assert folded(every, 3, True, 1) == (mat([[1, 2, 7], [3, 4, 8]]), vec(5, 6), vec(9), vec(1, 1, 0))
     for arrays, width, bias in (
         (every, 2, True),
         (every, 3, False),
@@ -260,8 +260,13 @@ def test_folded_arrays_by_hand() -> None:
         ({"W1": W1, "w2": w2, "b1": Array((2,), vec(0, 7))}, 2, False),
     ):
         with pytest.raises(ValueError, match=r"shape|arrays|inputs"):
-            folded(arrays, width, bias)
-    assert folded({**every, "b1": Array((2,), vec(0, 0))}, 2, False)[0] == mat([[1, 2], [3, 4]])
+            folded(arrays, width, bias, 1)
+    assert folded({**every, "b1": Array((2,), vec(0, 0))}, 2, False, 1)[0] == mat([[1, 2], [3, 4]])
+    three = {"W1": W1, "w2": Array((3, 2), vec(1, 2, 3, 4, 5, 6)), "b2": Array((3,), vec(7, 8, 9))}
+    assert folded(three, 2, False, 3)[1:3] == (vec(1, 3, 5, 2, 4, 6), vec(7, 8, 9))
+    for changed in ({"w2": Array((2, 3), vec(*range(6)))}, {"b2": Array((1,), vec(7))}, {"w2": w2}):
+        with pytest.raises(ValueError, match="shape"):
+            folded({**three, **changed}, 2, False, 3)
 
 
 # ------------------------------------------------------------------------------------------------ the optimal networks
@@ -488,22 +493,26 @@ def test_directions_of_neurons_that_are_used() -> None:
 
 
 def test_gradients_by_hand() -> None:
-    """lambda W1_i - w2_i sum r_k z_k over the rows; no lambda at a free bias."""
-    weights = weights_of(line((1, 2)), residual=(5, 7))
-    assert gradient(PLANE, weights, vec(1, 2), F(3), 0b01) == vec(2 - 15, 4 - 15)
-    assert gradient(PLANE, weights, vec(1, 2), F(3), 0b11) == vec(2 - 15 + 21, 4 - 15 - 21)
-    assert gradient(replace(PLANE, biases=True), weights, vec(1, 2), F(3), 0b01) == vec(2 - 15, -15)
+    """lambda W1_i - sum a_k z_k over the rows, a = w2_i r; no lambda at a free bias."""
+    a = vec(15, 21)
+    assert gradient(PLANE, vec(1, 2), a, 0b01) == vec(2 - 15, 4 - 15)
+    assert gradient(PLANE, vec(1, 2), a, 0b11) == vec(2 - 15 + 21, 4 - 15 - 21)
+    assert gradient(replace(PLANE, biases=True), vec(1, 2), a, 0b01) == vec(2 - 15, -15)
     space = replace(PLANE, seen=mat([[1, 2, 1], [0, 1, 1]]), biases=True)
-    assert gradient(space, weights, vec(1, 2, 9), F(3), 0) == vec(2, 4, 0)
+    assert gradient(space, vec(1, 2, 9), a, 0) == vec(2, 4, 0)
 
 
 def test_kinks_of_given_networks() -> None:
     """Rows on which w vanishes, where the residual and the output weight are not 0."""
     weights = weights_of(line((1, 1)), residual=(5, 7))
-    assert kinks_of(PLANE, weights, 0) == [1]
-    assert kinks_of(PLANE, replace(weights, residual=vec(5, 0)), 0) == []
-    assert kinks_of(PLANE, replace(weights, w2=vec(0)), 0) == []
-    assert kinks_of(replace(PLANE, seen=mat([[0, 0], [-1, 1]])), weights, 0) == [1]
+
+    def kinks(weights: Weights, problem: Problem = PLANE) -> list[int]:
+        return kinks_of(problem, weights.W1[0], pulls(problem, weights, 0))
+
+    assert kinks(weights) == [1]
+    assert kinks(replace(weights, residual=vec(5, 0))) == []
+    assert kinks(replace(weights, w2=vec(0))) == []
+    assert kinks(weights, replace(PLANE, seen=mat([[0, 0], [-1, 1]]))) == [1]
 
 
 def test_gradients_of_output_biases() -> None:
@@ -521,7 +530,8 @@ def test_cells_around_a_kink(monkeypatch: pytest.MonkeyPatch) -> None:
     patterns = Patterns([0b01, 0b11, 0b10], {}, 2)
 
     def distance(*entries: list[Any], patterns: Patterns | None = patterns) -> tuple[F, F]:
-        return nearest(PLANE, patterns, weights, 0, [1], Node(list(entries), None, "stationary"))
+        a = pulls(PLANE, weights, 0)
+        return nearest(PLANE, patterns, weights.W1[0], a, [1], Node(list(entries), None, "stationary"))
 
     first, second = vec(2 - 5, 2 - 5), vec(2 - 5 + 7, 2 - 5 - 7)
     assert distance([0, "1"]) == (F(18), F(18))

@@ -139,11 +139,11 @@ def test_shapes_of_network_files(shapes: dict[str, tuple[int, ...]], width: int,
     given = arrays(**shapes)
     if not good:
         with pytest.raises(ValueError, match=r"\w"):
-            folded(given, width, bias)
+            folded(given, width, bias, 1)
         return
-    W1, w2, b2, skip = folded(given, width, bias)
+    W1, w2, b2, skip = folded(given, width, bias, 1)
     m, d = shapes["W1"]
-    assert w2 == given["w2"].entries and b2 == (1 if "b2" in shapes else 0)
+    assert w2 == given["w2"].entries and b2 == ((1,) if "b2" in shapes else (0,))
     assert [row[:d] for row in W1] == [given["W1"].entries[i * d : (i + 1) * d] for i in range(m)]
     biases = given["b1"].entries if "b1" in given else (Fraction(0),) * m
     assert [row[d:] for row in W1] == [(b,) if width > d else () for b in biases]

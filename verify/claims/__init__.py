@@ -26,6 +26,7 @@ TABLES = {
 }
 CLAIMS = tuple(claim for claims in TABLES.values() for claim in claims)
 SEVERAL = {"optimal", "fit", "p-unique", "optimal-set", "minimal", "connected", "min-norm", "e-equals-a"}
+SEVERAL |= {"network-objective", "network-optimal", "network-stationary", "network-balanced"}
 Says = Callable[[Problem, Facts, Node], str]
 
 

@@ -11,7 +11,7 @@ from verify.network.own import Own
 from verify.network.weights import balanced as balanced_objective
 from verify.network.weights import free_constant, is_constant
 from verify.numbers.bounds import root_above
-from verify.problem.problem import Problem
+from verify.problem.problem import Problem, square
 from verify.rules.value import Value
 from verify.text import Node, show
 
@@ -81,14 +81,14 @@ def of_what(problem: Problem, network: Network) -> str:
     """What is meant where the output bias is in the penalty: b2 != 0 is a neuron, which can turn, and 0 is none; by
     itself it would move from 0 where |sum r| > lambda."""
     weights = network.weights
-    if free_constant(problem) or not is_constant(problem):
+    if problem.targets > 1 or free_constant(problem) or not is_constant(problem):
         return ""
     held = abs(sum(weights.residual, Fraction(0))) > problem.lam
     return ", b2 counted as a neuron" if weights.b2 else ", b2 held at 0" if held else ""
 
 
 def balanced(problem: Problem, facts: Facts, node: Node) -> str:
-    """PROVED: |W1_i|^2 = w2_i^2 for all neurons."""
+    """PROVED: |W1_i|^2 = |w2_i|^2 for all neurons."""
     if wrong := unbalanced(problem, facts[NETWORK]):
         raise node.reject("|W1_i| = |w2_i| for every neuron", f"another norm at {wrong[0]}")
     return f"|W1_i| = |w2_i| for every neuron (neurons: {len(facts[NETWORK].weights.W1)})"
@@ -106,9 +106,9 @@ def not_balanced(problem: Problem, facts: Facts, node: Node) -> str:
 
 
 def unbalanced(problem: Problem, network: Network) -> list[int]:
-    """The neurons with |W1_i|^2 != w2_i^2."""
-    rows = enumerate(zip(network.weights.W1, network.weights.w2, strict=True))
-    return [i for i, (w, v) in rows if problem.length_squared(w) != v * v]
+    """The neurons with |W1_i|^2 != |w2_i|^2."""
+    rows = enumerate(zip(network.weights.W1, network.weights.V, strict=True))
+    return [i for i, (w, v) in rows if problem.length_squared(w) != square(v)]
 
 
 def merged(problem: Problem, facts: Facts, node: Node) -> str:

@@ -23,6 +23,7 @@ REQUIRED = ("file", "penalty", "W1", "w2", "b2", "gap", "objective")
 OPTIONAL = ("stationary", "own", "pruned", "directions", "nearest")
 OPTIONAL_WITH_FREE_TERMS = ("stationary", "pruned")  # the others rest on a program without free terms
 OPTIONAL_LOGISTIC = ("pruned",)  # gradients are no rationals
+OPTIONAL_WITH_OUTPUTS = ("stationary",)  # the others are about neurons with one output
 OPTIONAL_WITH_BAGS = ("stationary", "pruned", "directions", "nearest")  # its own patterns are a program of rows
 
 
@@ -47,9 +48,7 @@ class Network:
 
 def check_network(problem: Problem, facts: Facts, node: Node) -> Network:
     """Reject unless everything that is said of the network holds."""
-    skip = ("skip",) if "skip" in problem.free else ()
-    parts_of = OPTIONAL_WITH_FREE_TERMS if problem.free else OPTIONAL_WITH_BAGS if problem.bags else OPTIONAL
-    fields = node.record(*REQUIRED, *skip, optional=OPTIONAL_LOGISTIC if problem.logistic else parts_of)
+    fields = node.record(*required(problem, node), optional=parts_of(problem))
     file = fields["file"].record("sha256", "origin")
     digest, origin = file["sha256"].text(), file["origin"].text()
     if re.fullmatch(r"([0-9a-f]{64})?", digest) is None:
@@ -73,6 +72,24 @@ def check_network(problem: Problem, facts: Facts, node: Node) -> Network:
     beside = compared(problem, facts, weights, fields)
     parts = (rank(problem, weights.neurons), mergeable(weights), stationary, own, pruned, *beside)
     return Network(digest, weights, gap, *parts)
+
+
+def required(problem: Problem, node: Node) -> tuple[str, ...]:
+    """The keys that must be there."""
+    skip = ("skip",) if "skip" in problem.free else ()
+    if problem.targets == 1:
+        return (*REQUIRED, *skip)
+    node.require(not skip, "no skip connection beside several outputs")
+    return tuple("W2" if name == "w2" else name for name in REQUIRED)
+
+
+def parts_of(problem: Problem) -> tuple[str, ...]:
+    """The parts that there may be."""
+    if problem.targets > 1:
+        return () if problem.logistic else OPTIONAL_WITH_OUTPUTS
+    if problem.logistic:
+        return OPTIONAL_LOGISTIC
+    return OPTIONAL_WITH_FREE_TERMS if problem.free else OPTIONAL_WITH_BAGS if problem.bags else OPTIONAL
 
 
 def compared(
@@ -101,13 +118,16 @@ def compared(
 def check_penalty(problem: Problem, node: Node) -> None:
     """Reject unless lambda is what the convention's number means on n data points in batches of B."""
     fields = node.record("convention", "value", "batch")
-    n = problem.points
-    squares = () if problem.logistic else ("scnn", "pytorch", "pytorch-sum")
-    convention = fields["convention"].text("paper", "sklearn", *squares)
+    n, C, several = problem.points, problem.targets, problem.targets > 1
+    torch = () if problem.logistic and not several else ("pytorch", "pytorch-sum")
+    scnn = () if problem.logistic or several else ("scnn",)
+    convention = fields["convention"].text("paper", "sklearn", *scnn, *torch)
     batch = n if fields["batch"].value is None else fields["batch"].index(n + 1)
     if batch == 0 or n % batch or (batch != n and convention != "sklearn"):
         raise fields["batch"].reject("null, or for sklearn a batch size that divides the number of points")
-    factor = {"paper": Fraction(1), "scnn": Fraction(n), "sklearn": Fraction(n, batch), "pytorch": Fraction(n, 2)}
-    expected = problem.lam / factor.get(convention, Fraction(1, 2))
+    summed = Fraction(1) if problem.logistic else Fraction(1, 2)
+    mean = Fraction(n) if problem.logistic else Fraction(n * C, 2)
+    factor = {"paper": Fraction(1), "scnn": Fraction(n), "sklearn": Fraction(n, batch), "pytorch": mean}
+    expected = problem.lam / factor.get(convention, summed)
     if (value := fields["value"].number()) != expected:
         raise fields["value"].reject(f"{show(expected)}, so that lambda is {show(problem.lam)}", show(value))

@@ -69,30 +69,33 @@ def compare_file(
         found = network.sha256 or "no file"
         raise Rejected(f"{PLACE}.file.sha256", f"{digest} (the hash of the network given)", found)
     weights = network.weights
-    most = 8 * ((len(weights.W1) + 1) * len(weights.W1[0]) + len(weights.w2) + 1)
+    most = 8 * ((len(weights.W1) + 1) * len(weights.W1[0]) + len(weights.w2) + weights.targets)
     try:
         arrays = read_npz(raw, most) if raw[:2] == b"PK" else read_json(raw, limits)
         stated = arrays.pop("slope", Array((), (slope,)))
-        found_weights = folded(arrays, width := len(weights.W1[0]), bias)
+        found_weights = folded(arrays, width := len(weights.W1[0]), bias, weights.targets)
     except DAMAGED as error:
         expected = "W1, w2 and perhaps b1, b2 as JSON or a numpy archive"
         raise Rejected("network file", expected, describe(str(error))) from None
     if stated.entries != (slope,):
         raise Rejected("certificate.input.slope", f"{describe(str(stated.entries[:1]))} of the file given", str(slope))
-    if found_weights != (weights.W1, weights.w2, weights.b2, weights.skip or (Fraction(0),) * width):
+    offsets = weights.constants or (weights.b2,)
+    if found_weights != (weights.W1, weights.w2, offsets, weights.skip or (Fraction(0),) * width):
         raise Rejected(PLACE, "the weights of the file given", "others")
 
 
-def folded(arrays: dict[str, Array], width: int, bias: bool) -> tuple[Matrix, Vector, Fraction, Vector]:
+def folded(arrays: dict[str, Array], width: int, bias: bool, C: int) -> tuple[Matrix, Vector, Vector, Vector]:
     """W1 on the columns of Z, w2, b2 and the skip connection, on the columns of Z: the first layer's biases are the
-    weights of the column of ones, which the data must have been given; b2 stands for itself."""
+    weights of the column of ones, which the data must have been given; b2 stands for itself. With C > 1 outputs w2 has
+    a row for each of them, and b2 a number; here w2 is written neuron by neuron."""
     if not {"W1", "w2"} <= arrays.keys() <= set(NAMES):
         raise ValueError(f"the arrays {', '.join(arrays)[:60]}")
     W1, w2, b1, b2, s = arrays["W1"], arrays["w2"], arrays.get("b1"), arrays.get("b2"), arrays.get("skip")
     m, d = W1.shape if len(W1.shape) == 2 else (0, 0)
-    if not m or not d or w2.shape not in ((m,), (1, m), (m, 1)):
+    if not m or not d or w2.shape not in (((m,), (1, m), (m, 1)) if C == 1 else ((C, m),)):
         raise ValueError(f"shapes {W1.shape} and {w2.shape}")
-    if (b1 and b1.shape not in ((m,), (1, m), (m, 1))) or (b2 and b2.shape not in ((), (1,), (1, 1))):
+    single = ((), (1,), (1, 1)) if C == 1 else ((C,),)
+    if (b1 and b1.shape not in ((m,), (1, m), (m, 1))) or (b2 and b2.shape not in single):
         raise ValueError("biases of other shapes")
     if s and s.shape not in ((d,), (1, d), (d, 1)):
         raise ValueError("a skip connection of another shape")
@@ -103,7 +106,8 @@ def folded(arrays: dict[str, Array], width: int, bias: bool) -> tuple[Matrix, Ve
         rows, skip = tuple((*row, b) for row, b in zip(rows, first, strict=True)), (*skip, Fraction(0))
     elif width != d or any(first):
         raise ValueError(f"{d} inputs{' and biases' if any(first) else ''} on {width} columns without one for biases")
-    return rows, w2.entries, b2.entries[0] if b2 else Fraction(0), skip
+    second = tuple(w2.entries[i + m * c] for i in range(m) for c in range(C))
+    return rows, second, b2.entries if b2 else (Fraction(0),) * C, skip
 
 
 def read_npz(raw: bytes, most: int) -> dict[str, Array]:

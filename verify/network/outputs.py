@@ -45,7 +45,7 @@ def rank(problem: Problem, neurons: Sequence[Neuron]) -> int:
 
 def compared(a: Sequence[Neuron], b: Sequence[Neuron]) -> int:
     """The sign of sum |w| over a minus sum |w| over b: by enclosures, else exactly by square classes."""
-    (a_below, a_above), (b_below, b_above) = norms(tuple(a)), norms(tuple(b))
+    (a_below, a_above), (b_below, b_above) = norms(one.squared for one in a), norms(one.squared for one in b)
     if a_above < b_below:
         return -1
     if a_below > b_above:

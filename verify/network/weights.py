@@ -6,10 +6,14 @@ xi_i = sign(w2_i), w_i = |w2_i| W1_i, P = 1/2 |f(Z) - y|^2 + lambda sum_i |w_i| 
 The output bias is the neuron sign(b2), |b2| e on the column of ones, balanced: its cost is the statement's own. Where
 it is free, or decayed (the rows of zeros have its cost), it is no neuron, f has PZs more for a skip connection, and
 norms do not see free biases.
+
+With C outputs w2_i is a vector and P = loss + lambda sum |W1_i||w2_i|; there are no numbered neurons then, and output
+biases are free, decayed or 0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -38,7 +42,8 @@ class Neuron:
 @dataclass(frozen=True)
 class Weights:
     """W1 (m x d), w2 (m), b2 and s (d, or none), the neurons that are not zero, what the free terms leave of y, the
-    residual r = y - f(Z), and J, at most `slack` below `objective`: 0 but with the logistic loss."""
+    residual r = y - f(Z), and J, at most `slack` below `objective`: 0 but with logarithms. With C = `targets` outputs
+    w2 is written neuron by neuron, and `constants` take the place of b2."""
 
     W1: Matrix
     w2: Vector
@@ -49,6 +54,14 @@ class Weights:
     residual: Vector
     objective: Fraction
     slack: Fraction = Fraction(0)
+    targets: int = 1
+    constants: Vector = ()
+
+    @property
+    def V(self) -> Matrix:
+        """The second layer, a row for each neuron."""
+        C = self.targets
+        return tuple(self.w2[C * i : C * (i + 1)] for i in range(len(self.W1)))
 
     @property
     def below(self) -> Fraction:
@@ -59,6 +72,8 @@ class Weights:
 def read_weights(problem: Problem, fields: Fields) -> Weights:
     """The network; shapes that fit together and the data."""
     W1 = tuple(row.vector(problem.d) for row in fields["W1"].array())
+    if problem.targets > 1:
+        return read_outputs(problem, fields, W1)
     w2, b2 = fields["w2"].vector(len(W1)), fields["b2"].number()
     skip = fields["skip"].vector(problem.d) if "skip" in fields else ()
     constant = free_constant(problem)
@@ -85,10 +100,34 @@ def read_weights(problem: Problem, fields: Fields) -> Weights:
     return Weights(W1, w2, b2, skip, tuple(neurons), left, r, high + size, high - low)
 
 
+def read_outputs(problem: Problem, fields: Fields, W1: Matrix) -> Weights:
+    """The network with several outputs."""
+    C = problem.targets
+    fields["W1"].require(W1, "at least one neuron")
+    V = tuple(row.vector(C) for row in fields["W2"].array(len(W1)))
+    constants = fields["b2"].vector(C)
+    free = free_constant(problem)
+    fields["b2"].require(free or not any(constants), "0 for every output, because no output bias is free or decayed")
+    f = [b * e for e in problem.outputs[0] for b in constants] if free else [Fraction(0)] * len(problem.y)
+    for w, v in zip(W1, V, strict=True):
+        for k, q in enumerate(problem.output(w)):
+            if q:
+                f[C * k : C * (k + 1)] = [x + q * v_c for x, v_c in zip(f[C * k : C * (k + 1)], v, strict=True)]
+    r = tuple(a - b for a, b in zip(problem.y, f, strict=True))
+    low, high = loss_of_residual(problem, r)
+    size = problem.lam * (sum(map(square, V)) + sum(map(problem.length_squared, W1))) / 2
+    w2 = tuple(x for v in V for x in v)
+    return Weights(W1, w2, Fraction(0), (), (), problem.y, r, high + size, high - low, C, constants)
+
+
 def loss_of_residual(problem: Problem, r: Vector) -> tuple[Fraction, Fraction]:
     """Rationals below and above the loss of y - r; with the squares the number itself, twice."""
     if not problem.logistic:
         return (square(r) / 2,) * 2
+    if problem.targets > 1:
+        from verify.outputs.softmax import losses
+
+        return losses(problem, tuple(y_k - r_k for y_k, r_k in zip(problem.y, r, strict=True)))
     from verify.rules.logistic.value import ONE, loss_of
 
     found = [loss_of(y_k * (y_k - r_k)) for y_k, r_k in zip(problem.y, r, strict=True)]
@@ -136,18 +175,20 @@ def residual(left: Vector, neurons: list[Neuron]) -> Vector:
 def balanced(problem: Problem, weights: Weights) -> tuple[Fraction, Fraction]:
     """Rationals below and above P, the objective after balancing."""
     low, high = loss_of_residual(problem, weights.residual)
-    below, above = norms(weights.neurons)
+    squares: Iterable[Fraction] = (neuron.squared for neuron in weights.neurons)
+    if weights.targets > 1:
+        squares = (problem.length_squared(w) * square(v) for w, v in zip(weights.W1, weights.V, strict=True))
+    below, above = norms(squares)
     return low + problem.lam * below, high + problem.lam * above
 
 
-def norms(neurons: tuple[Neuron, ...]) -> tuple[Fraction, Fraction]:
-    """Rationals below and above sum |w_i|; equal where every |w_i| is rational."""
+def norms(squares: Iterable[Fraction]) -> tuple[Fraction, Fraction]:
+    """Rationals below and above the sum of the lengths; equal where every one is rational."""
     below = above = Fraction(0)
-    for neuron in neurons:
-        if neuron.squared:  # a neuron may have a free bias alone
-            root = root_above(neuron.squared)
-            above += root
-            below += neuron.squared / root
+    for squared in filter(None, squares):  # a neuron may have a free bias alone
+        root = root_above(squared)
+        above += root
+        below += squared / root
     return below, above
 
 

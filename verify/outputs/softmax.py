@@ -44,19 +44,24 @@ def entropy_below(p: Sequence[Fraction]) -> int:
     return sum(floor(-x * Fraction(min(log_of(x)[1], 0), ONE)) for x in p if x)
 
 
-def loss_above(f: Sequence[Fraction], y: Sequence[Fraction]) -> int:
-    """At least ONE times log sum_c exp(f_c) - y.f: the largest f_c comes out of the logarithm."""
+def loss_between(f: Sequence[Fraction], y: Sequence[Fraction]) -> tuple[int, int]:
+    """At most and at least ONE times log sum_c exp(f_c) - y.f: the largest f_c comes out of the logarithm."""
     top = max(f)
-    total = sum(exp_of_minus(top - x)[1] for x in f)
+    low, high = (sum(exp_of_minus(top - x)[end] for x in f) for end in (0, 1))
     own = sum((a * b for a, b in zip(f, y, strict=True)), Fraction(0))
-    return ceiling(top - own) + log_of(Fraction(total, ONE))[1]
+    return floor(top - own) + log_of(Fraction(low, ONE))[0], ceiling(top - own) + log_of(Fraction(high, ONE))[1]
+
+
+def losses(problem: Problem, fit: Vector) -> tuple[Fraction, Fraction]:
+    """At most and at least the loss of these outputs."""
+    found = [loss_between(f, y) for f, y in zip(rows(problem, fit), rows(problem, problem.y), strict=True)]
+    return Fraction(sum(low for low, _ in found), ONE), Fraction(sum(high for _, high in found), ONE)
 
 
 def bounds(problem: Problem, theta: Vector, fit: Vector, penalty: Fraction) -> tuple[Fraction, Fraction]:
     """lower <= p* <= upper"""
     lower = Fraction(sum(map(entropy_below, chances(problem, theta))), ONE)
-    losses = sum(loss_above(f, y) for f, y in zip(rows(problem, fit), rows(problem, problem.y), strict=True))
-    return lower, Fraction(losses, ONE) + problem.lam * penalty
+    return lower, losses(problem, fit)[1] + problem.lam * penalty
 
 
 def check_bounds(problem: Problem, theta: Vector, fit: Vector, penalty: Fraction, lower: Node, upper: Node) -> None:

@@ -16,7 +16,7 @@ from verify.text import Node
 FOLDERS = ("elastic", "logistic", "outputs")
 FILES = {folder: {m.name for m in iter_modules([f"{__path__[0]}/{folder}"])} for folder in FOLDERS}
 # the facts of a network with several outputs
-SEVERAL = ("primal", "cover", "leaders", "value", "fit", "cover_set", "polytope", "pair")
+SEVERAL = ("primal", "cover", "leaders", "value", "fit", "cover_set", "polytope", "pair", "network")
 NAMES = (  # in the order in which they are checked: each after all that it uses, and after those that tell less
     *("patterns", "lambda_max", "cover_lambda_max", "ggp", "one_neuron", "path", "curve", "jump"),
     *("primal", "dual", "cover", "leaders", "value", "fit", "optimal_set", "exact_set", "algebraic_set", "cover_set"),

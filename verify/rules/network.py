@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from verify.facts import NETWORK, proved
 from verify.network.check import check_network
-from verify.rule import Rule, unlisted
+from verify.rule import Rule, networks
 
 RULE = Rule(
     (NETWORK,),
     lambda problem, facts, node: proved(NETWORK, check_network(problem, facts, node)),
-    applies=unlisted,
+    applies=networks,
     bags=True,
 )

@@ -19,13 +19,13 @@ Floats = NDArray[np.float64]
 
 
 class Weights(NamedTuple):
-    """The nearest doubles to a network's weights: W1 (m x d), b1 (m), w2 (m), b2 and a skip connection (d), and to the
-    slope of its activation."""
+    """The nearest doubles to a network's weights: W1 (m x d), b1 (m), w2 (m; several outputs: C x m), b2 (C) and a skip
+    connection (d), and to the slope of its activation."""
 
     W1: Floats
     b1: Floats | None
     w2: Floats
-    b2: float
+    b2: Floats
     skip: Floats | None = None
     slope: float = 0.0
 
@@ -54,34 +54,39 @@ def assemble(
     skip: Array | None = None,
     slope: Array | None = None,
 ) -> TrainedNetwork:
-    """The network of arrays W1 (m x d), w2 (m, or 1 x m), b1 (m), b2 (one number), skip (d) and slope, exactly."""
+    """The network of arrays W1 (m x d), w2 (m, or C x m), b1 (m), b2 (C numbers), skip (d) and slope, exactly."""
     if W1.ndim != 2 or 0 in W1.shape:
         raise DataError(f"{name}: W1 has shape {W1.shape}; expected neurons x inputs.")
     m, d = W1.shape
-    if w2.ndim == 2 and 1 not in w2.shape:
-        raise DataError(f"{name}: w2 has shape {w2.shape}, several outputs; only one output is understood.")
-    if w2.ndim not in (1, 2) or w2.size != m:
+    C = w2.shape[0] if w2.ndim == 2 and w2.shape[1] == m else 1
+    if w2.ndim not in (1, 2) or w2.size != m * C:
         turned = " (W1 seems to be transposed)" if w2.size == d else ""
         raise DataError(
             f"{name}: W1 has shape {W1.shape} and w2 has shape {w2.shape}; expected one entry of w2 for each of the "
-            f"{m} rows of W1{turned}."
+            f"{m} rows of W1, with several outputs a row of these for each{turned}."
         )
     if b1 is not None and b1.size != m:
         raise DataError(f"{name}: b1 has shape {b1.shape}; expected one entry for each of the {m} rows of W1.")
-    if b2 is not None and b2.size != 1:
-        raise DataError(f"{name}: b2 has shape {b2.shape}; expected one number, for one output.")
+    if b2 is not None and b2.size != C:
+        each = "one number, for one output" if C == 1 else f"one number for each of the {C} outputs"
+        raise DataError(f"{name}: b2 has shape {b2.shape}; expected {each}.")
+    if skip is not None and C > 1:
+        raise DataError(f"{name}: a skip connection beside {C} outputs is not understood; expected one output.")
     if skip is not None and skip.size != d:
         raise DataError(f"{name}: skip has shape {skip.shape}; expected one entry for each of the {d} columns of W1.")
     if slope is not None and slope.size != 1:
         raise DataError(f"{name}: slope has shape {slope.shape}; expected one number.")
+    constants = (Fraction(0),) * C if b2 is None else exact(b2.reshape(-1), name, "b2")
     return TrainedNetwork(
         W1=tuple(exact(row, name, f"W1[{i}]") for i, row in enumerate(W1)),
-        w2=exact(w2.reshape(-1), name, "w2"),
+        w2=exact((w2.T if C > 1 else w2).reshape(-1), name, "w2"),
         b1=None if b1 is None else exact(b1.reshape(-1), name, "b1"),
-        b2=Fraction(0) if b2 is None else exact(b2.reshape(-1), name, "b2")[0],
+        b2=constants[0] if C == 1 else Fraction(0),
         origin=origin,
         skip=() if skip is None else exact(skip.reshape(-1), name, "skip"),
         slope=None if slope is None else exact(slope.reshape(-1), name, "slope")[0],
+        targets=C,
+        constants=constants if C > 1 else (),
     )
 
 
@@ -110,8 +115,10 @@ def weights(network: TrainedNetwork, name: str) -> Weights:
     return Weights(
         np.array([_doubles(row, name) for row in network.W1]),
         None if network.b1 is None else np.array(_doubles(network.b1, name)),
-        np.array(_doubles(network.w2, name)),
-        _doubles((network.b2,), name)[0],
+        np.array(_doubles(network.w2, name))
+        if network.targets == 1
+        else np.array([_doubles(row, name) for row in zip(*network.V, strict=True)]),
+        np.array(_doubles(network.offsets, name)),
         np.array(_doubles(network.skip, name)) if any(network.skip) else None,
         _doubles((network.slope or Fraction(0),), name)[0],
     )
@@ -121,7 +128,7 @@ def rounded(network: TrainedNetwork, name: str = "the network") -> TrainedNetwor
     """The network whose weights are the nearest doubles: what a file of floats holds."""
     W1, b1, w2, b2, skip, slope = weights(network, name)
     bent = None if network.slope is None else np.array(slope)
-    return assemble(name, network.origin, W1, w2, b1, np.array(b2), skip, bent)
+    return assemble(name, network.origin, W1, w2, b1, b2, skip, bent)
 
 
 def _doubles(entries: Sequence[Fraction], name: str) -> list[float]:

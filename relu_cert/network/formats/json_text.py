@@ -3,7 +3,8 @@
     {"format": "relu_cert network", "version": 1, "W1": [[...], ...], "b1": [...], "w2": [...], "b2": 0,
      "skip": [...], "slope": 0}
 
-`b1`, `b2`, `skip` and `slope`, s of the activation max(t, s t), may be left out, and so may `format` and `version`. A
+`b1`, `b2`, `skip` and `slope`, s of the activation max(t, s t), may be left out, and so may `format` and `version`.
+With several outputs `w2` has a row for each of them, and `b2` a number; there is no `skip` then. A
 number is a JSON integer; a JSON float, which is the nearest double (0.1 is 3602879701896397/36028797018963968, as for
 every other reader of JSON); or a string, which is exact: "1/10", "0.1".
 """
@@ -51,9 +52,10 @@ def write(network: TrainedNetwork, name: str) -> bytes:
     content: dict[str, Any] = {"format": FORMAT, "version": VERSION, "W1": [_written(row) for row in network.W1]}
     if network.b1 is not None:
         content["b1"] = _written(network.b1)
-    content["w2"] = _written(network.w2)
-    if network.b2:
-        content["b2"] = _written((network.b2,))[0]
+    one = network.targets == 1
+    content["w2"] = _written(network.w2) if one else [_written(row) for row in zip(*network.V, strict=True)]
+    if any(network.offsets):
+        content["b2"] = _written(network.offsets)[0] if one else _written(network.offsets)
     if any(network.skip):
         content["skip"] = _written(network.skip)
     if network.slope is not None:
@@ -82,7 +84,7 @@ def _network(top: object, name: str, origin: Origin) -> TrainedNetwork:
     if any(len(row) != len(rows[0]) for row in rows):
         raise _Refused("the rows of W1 have different lengths; expected neurons x inputs")
     W1 = np.array(rows, dtype=object).reshape(len(rows), len(rows[0]) if rows else 0)
-    w2 = _array(_vector("w2", _flat(top["w2"])))
+    w2 = _second(top["w2"])
     b1 = _array(_vector("b1", top["b1"])) if top.get("b1") is not None else None
     b2 = _array(_vector("b2", top["b2"] if isinstance(top["b2"], list) else [top["b2"]])) if "b2" in top else None
     skip = _array(_vector("skip", top["skip"])) if top.get("skip") is not None else None
@@ -90,13 +92,14 @@ def _network(top: object, name: str, origin: Origin) -> TrainedNetwork:
     return assemble(name, origin, W1, w2, b1, b2, skip, slope)
 
 
-def _flat(value: object) -> object:
-    """w2 may be written as one row."""
-    if isinstance(value, list) and value and isinstance(value[0], list):
-        if len(value) > 1:
-            raise _Refused("w2 has several rows, a network with several outputs; only one output is understood")
-        return value[0]
-    return value
+def _second(value: object) -> Array:
+    """w2: numbers, or a row of these for each output."""
+    if not (isinstance(value, list) and value and isinstance(value[0], list)):
+        return _array(_vector("w2", value))
+    rows = [_vector(f"w2[{c}]", row) for c, row in enumerate(value)]
+    if any(len(row) != len(rows[0]) for row in rows):
+        raise _Refused("the rows of w2 have different lengths; expected outputs x neurons")
+    return np.array(rows, dtype=object).reshape(len(rows), len(rows[0]))
 
 
 def _array(entries: list[Fraction]) -> Array:

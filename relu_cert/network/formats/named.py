@@ -145,8 +145,8 @@ def to_named(weights: Weights) -> dict[str, Array]:
     found: dict[str, Array] = {"W1": W1, "w2": w2}
     if b1 is not None:
         found["b1"] = b1
-    if b2:
-        found["b2"] = np.array(b2)
+    if b2.any():
+        found["b2"] = b2 if b2.size > 1 else b2.reshape(())
     if skip is not None:
         found["skip"] = skip
     if slope:
@@ -155,16 +155,16 @@ def to_named(weights: Weights) -> dict[str, Array]:
 
 
 def to_layers(weights: Weights) -> dict[str, Array]:
-    """The state dict of Sequential(Linear(d, m), ReLU(), Linear(m, 1)); without biases where there are none."""
+    """The state dict of Sequential(Linear(d, m), ReLU(), Linear(m, C)); without biases where there are none."""
     W1, b1, w2, b2, skip, _ = weights.require_relu("a state dict")
     if skip is not None:
         raise UsageError("two layers in a row have no skip connection; write the network as .json or .npz.")
     found: dict[str, Array] = {"0.weight": W1}
     if b1 is not None:
         found["0.bias"] = b1
-    found["2.weight"] = w2.reshape(1, -1)
-    if b2 or b1 is not None:
-        found["2.bias"] = np.array([b2])
+    found["2.weight"] = np.atleast_2d(w2)
+    if b2.any() or b1 is not None:
+        found["2.bias"] = b2
     return found
 
 
@@ -210,15 +210,14 @@ def _two_layers(name: str, arrays: Mapping[str, Array], layer: int) -> tuple[lis
             raise DataError(f"{name}: the layers {shown(a)} and {shown(b)} fit in both orders; name them W1, w2.")
     if not fits:
         shapes = " and ".join(str(arrays[f"{prefix}weight"].shape) for prefix in layers)
-        outputs = {arrays[f"{prefix}weight"].shape[0] for prefix in layers}
-        what = "they do not follow one another" if 1 in outputs else "several outputs"
-        raise DataError(f"{name}: linear layers of shapes {shapes}: {what}; expected (m, d) and (1, m).")
+        raise DataError(
+            f"{name}: linear layers of shapes {shapes}: they do not follow one another; expected (m, d) and (C, m)."
+        )
     return before, fits[0]
 
 
 def _follow(arrays: Mapping[str, Array], first: str, second: str) -> bool:
-    c, m = arrays[f"{second}weight"].shape
-    return bool(c == 1 and m == arrays[f"{first}weight"].shape[0])
+    return bool(arrays[f"{second}weight"].shape[1] == arrays[f"{first}weight"].shape[0])
 
 
 def _numbers(prefix: str) -> list[int]:
@@ -226,25 +225,21 @@ def _numbers(prefix: str) -> list[int]:
 
 
 def from_sklearn(model: Any, layer: int = 1) -> TrainedNetwork:
-    """The network of a fitted scikit-learn MLPRegressor, or MLPClassifier of two classes, with one hidden ReLU layer.
+    """The network of a fitted scikit-learn MLPRegressor or MLPClassifier with one hidden ReLU layer.
 
-    A classifier's output f is the log of the odds of `classes_[1]`: its loss is log(1 + exp(-y f)), y = 1 there.
-    Reads `coefs_` (d x m and m x 1) and `intercepts_`. MLPRegressor always has biases in both layers and penalises
+    With two classes the output f is the log of the odds of `classes_[1]`: its loss is log(1 + exp(-y f)), y = 1 there;
+    with more there is an output for each of `classes_`, and the loss is the softmax cross-entropy.
+    Reads `coefs_` (d x m and m x C) and `intercepts_`. MLPRegressor always has biases in both layers and penalises
     neither: see `relu_cert.network.penalty`.
     """
     name = type(model).__name__
     if not hasattr(model, "coefs_") or not hasattr(model, "intercepts_"):
         raise UsageError(f"{name}: no coefs_; fit the model first (expected a fitted MLPRegressor or MLPClassifier).")
     last = getattr(model, "out_activation_", None)
-    if last == "softmax":
-        raise DataError(
-            f"{name}: {len(model.classes_)} classes; a given network has one output here, two classes. certify_outputs "
-            "trains one with an output for each class."
-        )
     if last == "logistic" and model.intercepts_[-1].size > 1:
         raise DataError(f"{name}: {model.intercepts_[-1].size} labels at once (multilabel); certify them one by one.")
-    if last not in ("identity", "logistic"):
-        raise DataError(f"{name}: the output activation is {last}; expected a linear or a logistic output.")
+    if last not in ("identity", "logistic", "softmax"):
+        raise DataError(f"{name}: the output activation is {last}; expected linear or logistic outputs, or a softmax.")
     if model.activation != "relu":
         raise DataError(
             f'{name}: the activation is {model.activation}; only ReLU is understood: fit it with activation="relu".'
@@ -254,8 +249,6 @@ def from_sklearn(model: Any, layer: int = 1) -> TrainedNetwork:
     coefs = coefs[layer - 1 :]
     if len(coefs) != 2:
         raise DataError(f"{name}: {deep(len(model.coefs_), 'from_layer =')}.")
-    if coefs[1].shape[1] != 1:
-        raise DataError(f"{name}: a network with several outputs ({coefs[1].shape[1]}); only one output is understood.")
     found = assemble(name, Origin("scikit-learn", layer=layer), coefs[0].T, coefs[1].T, *biases[-2:])
     return replace(found, before=before)
 

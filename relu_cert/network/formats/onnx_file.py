@@ -83,19 +83,19 @@ def read(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
 
 
 def write(network: TrainedNetwork, name: str) -> bytes:
-    """Gemm, Relu, Gemm in float64, with the input `x` (rows x d) and the output `y` (rows x 1)."""
+    """Gemm, Relu, Gemm in float64, with the input `x` (rows x d) and the output `y` (rows x C)."""
     onnx = optional("onnx", EXTRA, "writing ONNX")
     helper, number = onnx.helper, onnx.TensorProto.DOUBLE
     W1, b1, w2, b2, skip, _ = weights(network, name).require_relu("an ONNX file as it is written here")
     if skip is not None:
         raise UsageError("an ONNX file here has no skip connection; write the network as .json or .npz.")
-    constants = {"W1": W1, "w2": w2.reshape(1, -1)}
+    constants = {"W1": W1, "w2": np.atleast_2d(w2)}
     first, second = ["x", "W1"], ["h", "w2"]
     if b1 is not None:
         constants["b1"] = b1
         first.append("b1")
-    if b2:
-        constants["b2"] = np.array([b2])
+    if b2.any():
+        constants["b2"] = b2
         second.append("b2")
     graph = helper.make_graph(
         [
@@ -105,7 +105,7 @@ def write(network: TrainedNetwork, name: str) -> bytes:
         ],
         "two-layer ReLU network",
         [helper.make_tensor_value_info("x", number, ["rows", network.d])],
-        [helper.make_tensor_value_info("y", number, ["rows", 1])],
+        [helper.make_tensor_value_info("y", number, ["rows", network.targets])],
         [onnx.numpy_helper.from_array(array, key) for key, array in constants.items()],
     )
     model = helper.make_model(
@@ -298,8 +298,6 @@ def _network(name: str, origin: Origin, steps: list[_Step]) -> TrainedNetwork:
     for one, two in pairwise((*(W.T for W, _ in before), A.T, B.T)):
         if one.shape[0] != two.shape[1]:
             raise DataError(f"{name}: layers of shapes {one.T.shape} and {two.T.shape} do not follow one another.")
-    if B.shape[1] != 1:
-        raise DataError(f"{name}: a network with several outputs ({B.shape[1]}); only one output is understood.")
     normal = sum(isinstance(step, _Scale) for step in steps)
     folded = (f"{normal} of them",) if normal > 1 else ("BatchNormalization",) * normal
     found = assemble(name, replace(origin, folded=folded), A.T, B.T, b1, b2)

@@ -38,7 +38,7 @@ def read(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
 
 
 def write(network: TrainedNetwork, name: str) -> bytes:
-    """The state dict of Sequential(Linear(d, m), ReLU(), Linear(m, 1)), as float64."""
+    """The state dict of Sequential(Linear(d, m), ReLU(), Linear(m, C)), as float64."""
     torch = optional("torch", EXTRA, "writing a PyTorch state dict")
     stream = io.BytesIO()
     layers = to_layers(weights(network, name))

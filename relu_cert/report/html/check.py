@@ -51,7 +51,7 @@ from relu_cert.report.html.page import (
 from relu_cert.report.html.proof import independence_figure, sensitivity_section, sphere_figure
 from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_figures
 from relu_cert.report.optimal_set import optimal_set_view
-from relu_cert.report.outputs import directions, free_in_lines
+from relu_cert.report.outputs import Confusion, directions, free_in_lines
 from relu_cert.report.said import Sentence, first_true, proved, refuted
 from relu_cert.report.terminal import told_once
 from relu_cert.words import of_groups
@@ -203,11 +203,16 @@ def _outputs(report: CheckReport, data: Dataset) -> Section:
     if windows is not None:
         body.append(figures(filters_figure(facts, windows)))
     body.append(table(heads, rows) if rows else e("p", "No neuron."))
-    counts = report.confusion
-    if counts is not None:
-        body.append(e("p", "Rows are the true classes, columns those with the largest output of the network found."))
-        body.append(table(["", *data.outputs], [[n, *map(str, r)] for n, r in zip(data.outputs, counts, strict=True)]))
+    body += classes_table(data, report.confusion, "the network found")
     return Section("network", "The network", body)
+
+
+def classes_table(data: Dataset, counts: Confusion | None, whose: str) -> list[Element]:
+    """Class by class; nothing where the outputs are no classes."""
+    if counts is None:
+        return []
+    told = e("p", f"Rows are the true classes, columns those with the largest output of {whose}.")
+    return [told, table(["", *data.outputs], [[n, *map(str, r)] for n, r in zip(data.outputs, counts, strict=True)])]
 
 
 def free_sentence(b2: Fraction, skip: Sequence[Fraction]) -> Element:

@@ -16,7 +16,7 @@ from relu_cert.free.terms import free_parts, free_text
 from relu_cert.network.claims import STATEMENTS
 from relu_cert.network.directions import network_facts
 from relu_cert.prove.facts import Facts
-from relu_cert.report.html.check import OF_GROUPS, free_sentence, verdict_section
+from relu_cert.report.html.check import OF_GROUPS, classes_table, free_sentence, verdict_section
 from relu_cert.report.html.functions import function_figure
 from relu_cert.report.html.neurons import neurons_chart
 from relu_cert.report.html.page import (
@@ -34,6 +34,7 @@ from relu_cert.report.html.page import (
 )
 from relu_cert.report.html.svg import Decades, picture
 from relu_cert.report.network import NetworkReport
+from relu_cert.report.outputs import directions
 
 MOST_NEURONS = 60
 DECADES = 12  # what is nearer to the optimum than so many powers of ten below the farthest has no bar
@@ -43,11 +44,13 @@ ROW = 26.0
 def network_page(report: NetworkReport) -> str:
     """The report of one run of network, as one HTML page."""
     other = _best(report, "an optimal one", "the best one found")
+    alone, told = report.data.targets == 1, report.confusion
     sections = [
         verdict_section(report.results, STATEMENTS),
         Section("objective", "How far from the optimum", _objective(report)),
-        Section("networks", f"The trained network and {other}", _networks(report)),
-        Section("neurons", "Neuron by neuron", (_neurons(report),)),
+        Section("networks", f"The trained network and {other}", _networks(report)) if alone else None,
+        Section("classes", "Class by class", classes_table(report.data, told, "the given network")) if told else None,
+        Section("neurons", "Neuron by neuron", (_neurons(report) if alone else _vectors(report),)),
         Section("numbers", "Exact numbers", (_numbers(report),)),
         _verify(report),
     ]
@@ -95,7 +98,7 @@ def _objective(report: NetworkReport) -> tuple[Element | None, ...]:
         (report.stage, found.J),
         ("with balanced neurons", found.P.upper),
         (f"pruned to {count(len(found.pruned.neurons), 'neuron')}", found.pruned_P.upper),
-    ]
+    ][: 3 if report.data.targets == 1 else 2]
     if comparison.own is not None:
         rows.append(("best over its own patterns", comparison.own.value.upper))
     rows.append((f"{_best(report, 'best', 'best one found')} {_over(report)}", report.facts.value.upper))
@@ -178,6 +181,16 @@ def _neurons(report: NetworkReport) -> Element:
     if len(found.neurons) > MOST_NEURONS:
         return e("div", body, e("p", f"The first {MOST_NEURONS} of {len(found.neurons)}.", cls="note"))
     return body if rows else e("p", "No neuron has a weight.")
+
+
+def _vectors(report: NetworkReport) -> Element:
+    """The neurons of several outputs, each with its vector of these."""
+    found = sorted(report.neurons, key=lambda one: one.norm, reverse=True)
+    rows = [
+        (str(i + 1), decimal(one.norm, 8), *(entries(x, 5) for x in directions(one)))
+        for i, one in enumerate(found[:MOST_NEURONS])
+    ]
+    return table(("neuron", "size |w||v|", "direction", "outputs"), rows) if rows else e("p", "No neuron has a weight.")
 
 
 def _numbers(report: NetworkReport) -> Element:

@@ -117,7 +117,7 @@ def test_a_forged_certificate_is_not_accepted(where: tuple[str, Any]) -> None:
         accepted(changed(square(), *where))
 
 
-@pytest.mark.parametrize("fact", ["patterns", "dual", "lambda_max", "cover_lambda_max", "optimal_set", "network"])
+@pytest.mark.parametrize("fact", ["patterns", "dual", "lambda_max", "cover_lambda_max", "optimal_set", "solution"])
 def test_facts_of_one_output_are_unknown_here(fact: str) -> None:
     """No rule for one output is asked about several."""
     with pytest.raises(Rejected, match="such a problem can have"):
