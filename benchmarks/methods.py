@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.data.dataset import Dataset
-from relu_cert.driver.variant import drawn
+from relu_cert.driver.variant import sample_gates
 from relu_cert.exact import Vector
 from relu_cert.problem.networks import over_patterns
 from relu_cert.solve import prepare, solve
@@ -131,7 +131,7 @@ def exactly(w: Floats) -> Vector:
 
 def sampled(data: Dataset, lam: Fraction, count: int) -> Neurons:
     """The optimal network of the convex program over random patterns."""
-    gates = drawn(data.Z, count, 0)
+    gates = sample_gates(data.Z, count, 0)
     problem = over_patterns(data.Z, data.y, tuple(gates), "relu", gates=tuple(gates.values()))
     found = solve(prepare(problem), float(lam))
     sign = problem.patterned.sign if problem.patterned is not None else (lambda _: 1)

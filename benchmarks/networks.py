@@ -129,7 +129,7 @@ def measured(line: Line, folder: Path, starts: int, widths: Sequence[int]) -> di
     from relu_cert.claims import Verdict, decide
     from relu_cert.cover.limits import Limits
     from relu_cert.data.read import read_csv
-    from relu_cert.driver.optimum import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts
+    from relu_cert.driver.optimum import DEFAULT_GAP, LambdaChoice, WantedDerivatives, find_facts
     from relu_cert.driver.variant import network_problem
     from relu_cert.evidence import Cover
     from relu_cert.report.progress import Progress
@@ -144,7 +144,7 @@ def measured(line: Line, folder: Path, starts: int, widths: Sequence[int]) -> di
             problem = network_problem(data, "relu", stages, listed=False)
             choice = LambdaChoice(ratio=Fraction(line.ratio))
             limits = Limits(seconds=line.seconds)
-            facts = find_facts(problem, choice, DEFAULT_GAP, stages, derivatives=Derivatives(), limits=limits)
+            facts = find_facts(problem, choice, DEFAULT_GAP, stages, derivatives=WantedDerivatives(), limits=limits)
             results = decide(facts)
         found = time.process_time() - begin
         text = dumps(certificate(data.source, facts, results))

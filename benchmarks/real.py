@@ -52,7 +52,7 @@ from relu_cert.cover.limits import Limits
 from relu_cert.data.dataset import Dataset
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.driver.network import exact_point
-from relu_cert.driver.optimum import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts
+from relu_cert.driver.optimum import DEFAULT_GAP, LambdaChoice, WantedDerivatives, find_facts
 from relu_cert.driver.variant import network_problem
 from relu_cert.errors import UsageError
 from relu_cert.evidence import Cover, Leaders
@@ -241,7 +241,7 @@ def prove(case: Case, raw: bytes, seconds: float, *, listed: bool = False, gap: 
     with Progress(quiet=True) as stages:
         problem = network_problem(data, "relu", stages, listed=listed)
         choice, limits = LambdaChoice(ratio=case.ratio), Limits(seconds=seconds)
-        facts = find_facts(problem, choice, gap, stages, derivatives=Derivatives(), limits=limits)
+        facts = find_facts(problem, choice, gap, stages, derivatives=WantedDerivatives(), limits=limits)
     results = decide(facts)
     text = dumps(certificate(data.source, facts, results)).encode()
     found = time.process_time()

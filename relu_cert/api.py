@@ -23,13 +23,13 @@ from typing import Any, Literal, ParamSpec, TypeVar
 from relu_cert.clock import limited
 from relu_cert.commands import (
     NETWORK_GAP,
-    checked,
-    checked_lasso,
-    compared,
-    examined,
+    check_lasso,
+    check_problem,
+    compare_optima,
+    examine_network,
     follow,
     follow_one_neuron,
-    pruned,
+    prune_network,
 )
 from relu_cert.cover.limits import Limits
 from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number
@@ -267,7 +267,7 @@ def certify(
     which = variant(data.Z, patterns, seed, gates, l2, loss, free, in_python)
     which = replace(which, rho=decayed(decayed_bias, lam, in_python))
     with Progress(quiet=not progress) as stages:
-        report = checked(asked, data, model, which, stages, bounds, listed=listed, max_patterns=max_patterns)
+        report = check_problem(asked, data, model, which, stages, bounds, listed=listed, max_patterns=max_patterns)
         return _rechecked(Certified(report, raw), verify, stages)
 
 
@@ -328,7 +328,7 @@ def certify_group_lasso(
     given = lasso(X, groups, y, K=K, weights=weights, intercept=intercept, average=average)
     which = variant(None, None, None, None, l2, loss, None, in_python)
     with Progress(quiet=not progress) as stages:
-        report = checked_lasso(asked, given, which, stages, given.source(), Path("problem.cert.json"))
+        report = check_lasso(asked, given, which, stages, given.source(), Path("problem.cert.json"))
         return _rechecked(CertifiedGroupLasso(report, given.raw), verify, stages)
 
 
@@ -474,7 +474,7 @@ def certify_network(
     if not anyway:
         require_same(network, conversion, data.n)
     with Progress(quiet=not progress) as stages:
-        report = examined(
+        report = examine_network(
             trained,
             data,
             conversion,
@@ -607,7 +607,7 @@ def prune(
         bent, conv = trained.bent(bent), conv or trained.rule
     data, _ = dataset_from_arrays(Z, y, bias=bias, conv=conv, bags=bags, pool=pool, slope=bent)
     with Progress(quiet=not progress) as stages:
-        return pruned(
+        return prune_network(
             data,
             convert(named_penalty(penalty), positive(lam, "lam"), data.n, batch=batch_size).lam,
             stages,
@@ -649,7 +649,7 @@ def explore(
     data, _ = dataset_from_arrays(Z, y, bias=bias)
     first, second = (_other(*pair, data) for pair in (("validation", validation), ("test", test)))
     with Progress(quiet=not progress) as stages:
-        return compared(
+        return compare_optima(
             data,
             first,
             second,

@@ -27,10 +27,10 @@ from relu_cert.data.dataset import Dataset, Source
 from relu_cert.driver.optimum import (
     DEFAULT_GAP,
     NO_LIMITS,
-    Derivatives,
     IntervalChoice,
     LambdaChoice,
     Stages,
+    WantedDerivatives,
     find_facts,
     optimum,
     prepared,
@@ -40,10 +40,10 @@ from relu_cert.driver.variant import (
     MOST_WRITTEN_OUT,
     NetworkModel,
     Variant,
+    apply_variant,
     network_problem,
     network_variant,
     require_softmax,
-    varied,
     with_free_terms,
 )
 from relu_cert.errors import Late, UsageError
@@ -68,7 +68,7 @@ from relu_cert.path.unlisted import Training
 from relu_cert.patterns.predict import predict
 from relu_cert.problem.loss import SOFTMAX, SQUARES
 from relu_cert.problem.problem import Model, Problem
-from relu_cert.prove.facts import Along, Facts
+from relu_cert.prove.facts import Facts, PathFacts
 from relu_cert.prove.listed import propose
 from relu_cert.prove.prove import lambda_max
 from relu_cert.report.check import CheckReport
@@ -89,7 +89,7 @@ class Request:
     claims: tuple[str, ...]
     named: tuple[str, ...]
     interval: IntervalChoice | None
-    derivatives: Derivatives | None
+    derivatives: WantedDerivatives | None
 
     @classmethod
     def of(
@@ -107,10 +107,10 @@ class Request:
         if interval is None and any(name in PATH_CLAIMS for name in named):
             interval = IntervalChoice()
         differentiated = noise is not None or any(name in SENSITIVITY for name in wanted)
-        return cls(choice, gap, wanted, named, interval, Derivatives(noise) if differentiated else None)
+        return cls(choice, gap, wanted, named, interval, WantedDerivatives(noise) if differentiated else None)
 
 
-def answered(
+def answer(
     request: Request, problem: Problem, stages: Stages, limits: Limits = NO_LIMITS
 ) -> tuple[Facts, tuple[Result, ...]]:
     """The facts about the problem, and the verdicts that were asked for."""
@@ -129,7 +129,7 @@ def answered(
     return facts, decide(facts, request.claims)
 
 
-def checked(
+def check_problem(
     asked: Request,
     data: Dataset,
     model: NetworkModel,
@@ -145,7 +145,7 @@ def checked(
     listed."""
     listed = listed or "patterns-complete" in asked.named
     problem = network_variant(data, model, variant, stages, max_patterns, listed=listed)
-    facts, results = answered(asked, problem, stages, limits)
+    facts, results = answer(asked, problem, stages, limits)
     report = CheckReport(data.source, data, results_of(data.source, results), target, facts)
     if variant.gates is None:
         return report
@@ -154,19 +154,19 @@ def checked(
         why = f"D_Z may have up to {bound} patterns, over the limit of {limit} (--max-patterns)"
         return replace(report, over_all=why)
     problem = network_variant(data, model, replace(variant, gates=None), stages, max_patterns)
-    every = find_facts(problem, LambdaChoice(value=facts.lam), asked.gap, stages, derivatives=Derivatives())
+    every = find_facts(problem, LambdaChoice(value=facts.lam), asked.gap, stages, derivatives=WantedDerivatives())
     path = beside(target, ".all-patterns.cert.json")
     return replace(report, over_all=CheckReport(data.source, data, decide(every), path, every))
 
 
-def checked_lasso(
+def check_lasso(
     asked: Request, given: Lasso, variant: Variant, stages: Stages, source: Source, target: Path
 ) -> CheckReport:
     """A group lasso that need not be plain; `source` is the file of its plain problem."""
-    problem = varied(given.plain, variant)
+    problem = apply_variant(given.plain, variant)
     if asked.choice.value is not None:
         asked = replace(asked, choice=LambdaChoice(value=given.lam(asked.choice.value)))
-    facts, results = answered(asked, problem, stages)
+    facts, results = answer(asked, problem, stages)
     return CheckReport(source, None, results, target, facts, lasso=given)
 
 
@@ -220,7 +220,7 @@ def follow(
     jump = None
     if not found.complete and not isinstance(floats, Training):
         jump = find_jump(problem, floats, largest, facts, found)
-    facts = replace(facts, path=Along(found, drawn, jump))
+    facts = replace(facts, path=PathFacts(found, drawn, jump))
     results = decide(facts, OF_A_PATH[problem.unlisted :])
     target = target or Path(source.path).with_suffix(".path.json")
     lost = len(enclosed) - len(kept)
@@ -245,7 +245,7 @@ def follow_one_neuron(
     return OneNeuronReport(data.source, data, results, target, facts, found)
 
 
-def examined(
+def examine_network(
     trained: TrainedNetwork,
     data: Dataset,
     conversion: Conversion,
@@ -272,7 +272,7 @@ def examined(
     network = fold(trained, data.d, ones=data.source.bias, output_bias=output_bias, free=free)
     choice = LambdaChoice(value=conversion.lam)
     problem = with_free_terms(network_problem(rows, "relu", stages, max_patterns, listed=False), data, free)
-    problem = varied(replace(problem, roots=a), Variant(loss=conversion.loss))
+    problem = apply_variant(replace(problem, roots=a), Variant(loss=conversion.loss))
     if problem.targets > 1:
         own = False
         if "skip" in free or output_bias == "neuron":
@@ -321,7 +321,7 @@ def _require_kernel(trained: TrainedNetwork, data: Dataset) -> None:
         raise UsageError(f"the network's filters have shape {shapes[0]}, the windows {shapes[1]} (channels first).")
 
 
-def pruned(
+def prune_network(
     data: Dataset,
     lam: Fraction,
     stages: Stages,
@@ -361,7 +361,7 @@ def pruned(
     )  # fmt: skip
 
 
-def compared(
+def compare_optima(
     data: Dataset,
     validation: Dataset,
     test: Dataset,

@@ -17,7 +17,7 @@ from relu_cert.cover.limits import Limits
 from relu_cert.data.arrays import exact_matrix, exact_number
 from relu_cert.data.dataset import NumberError
 from relu_cert.driver.optimum import DEFAULT_GAP, IntervalChoice, LambdaChoice
-from relu_cert.driver.variant import Gates, Variant, drawn
+from relu_cert.driver.variant import Gates, Variant, sample_gates
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix
 from relu_cert.free.terms import read_free
@@ -173,7 +173,7 @@ def some_patterns(
     if count is not None:
         if count < 1:
             raise UsageError(f"{say('patterns')} must be at least 1, not {count}.")
-        return drawn(Z, count, seed or 0)
+        return sample_gates(Z, count, seed or 0)
     if gates is None:
         return None
     if isinstance(gates, str | os.PathLike):

@@ -14,7 +14,7 @@ import relu_cert
 from relu_cert import clock
 from relu_cert.cli import main
 from relu_cert.clock import limited, planned, require_time, stopped, until
-from relu_cert.cover.limits import Moment
+from relu_cert.cover.limits import ProgressEvent
 from relu_cert.errors import Late
 from relu_cert.report.progress import Progress
 
@@ -56,7 +56,7 @@ def jump(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int], Hands]:
             with begin(self, name):
                 yield
 
-        def told(self: Progress, moment: Moment) -> None:
+        def told(self: Progress, moment: ProgressEvent) -> None:
             hands.at(moment.stage)
             tell(self, moment)
 

@@ -27,7 +27,7 @@ from properties.soundness.held import RELATED, notes, truths, wrong
 from properties.strategies import rational_matrix, vector
 from relu_cert.data.dataset import Dataset, Source
 from relu_cert.data.read import read_csv_bytes
-from relu_cert.driver.optimum import Derivatives
+from relu_cert.driver.optimum import WantedDerivatives
 from relu_cert.problem import unlisted_relu
 from relu_cert.problem.problem import Problem
 
@@ -180,7 +180,7 @@ def contradiction(answer: Answer, planted: PlantedBags) -> str:
 def check_planted_bags(planted: PlantedBags) -> Outcome:
     """The verdicts on planted sets, and what the checker says to them."""
     try:
-        answer = ask(planted.case, derivatives=Derivatives())  # type: ignore[arg-type]
+        answer = ask(planted.case, derivatives=WantedDerivatives())  # type: ignore[arg-type]
         bad = contradiction(answer, planted) or objection(answer)
         counted = () if bad else notes(answer.said, truths(planted.known), planted.case.kind)
     except Exception as error:  # whatever is raised on such small exact data is a bug

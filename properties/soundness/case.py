@@ -20,7 +20,7 @@ from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import Result, decide
 from relu_cert.cover import limits
 from relu_cert.data.dataset import Source
-from relu_cert.driver.optimum import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoice, find_facts
+from relu_cert.driver.optimum import DEFAULT_GAP, IntervalChoice, LambdaChoice, WantedDerivatives, find_facts
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, over_patterns, relu, unlisted_relu, written_out
 from relu_cert.problem.loss import LOGISTIC, SQUARES
@@ -210,7 +210,7 @@ def ask(
     case: Case,
     *,
     interval: IntervalChoice | None = None,
-    derivatives: Derivatives | None = None,
+    derivatives: WantedDerivatives | None = None,
     by_list: bool = False,
 ) -> Answer:
     """The certifier's answer to the case; with an interval also about every lambda of that. `by_list`: without a cover,

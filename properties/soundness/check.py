@@ -45,7 +45,7 @@ from properties.soundness.variants import (
     logistic_contradiction,
 )
 from properties.strategies import PlantedCGL, PlantedElastic, PlantedLogistic, PlantedReLU, PlantedSampled
-from relu_cert.driver.optimum import Derivatives, IntervalChoice
+from relu_cert.driver.optimum import IntervalChoice, WantedDerivatives
 
 
 def judged(
@@ -59,7 +59,7 @@ def judged(
     """Ask; then the given test, then the checker. A crash is a failure, too. `held` says for the record what the test
     holds the claims against."""
     try:
-        derivatives = Derivatives() if interval is None else None
+        derivatives = WantedDerivatives() if interval is None else None
         answer = ask(case, interval=interval, derivatives=derivatives, by_list=by_list)
         wrong = against(answer) or objection(answer)
         counted = () if wrong else notes(answer.said, held(answer), case.kind)
@@ -124,7 +124,7 @@ def check_pair(pair: Pair) -> Outcome:
     """Both answers are accepted by the checker, and do not contradict each other."""
 
     def against(before: Answer) -> str:
-        after = ask(pair.after, derivatives=Derivatives())
+        after = ask(pair.after, derivatives=WantedDerivatives())
         return clash(pair, before, after) or objection(after)
 
     beside_cover = isinstance(pair.after, NetworkCase) and pair.after.cover  # what it is compared with is a list

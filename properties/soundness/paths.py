@@ -33,7 +33,7 @@ from relu_cert.path.curve import breakpoints, curve
 from relu_cert.path.follow import follow_path
 from relu_cert.path.jumps import find_jump
 from relu_cert.path.pieces import Piece
-from relu_cert.prove.facts import Along
+from relu_cert.prove.facts import PathFacts
 from relu_cert.prove.listed import propose
 from relu_cert.prove.prove import lambda_max
 from relu_cert.solve import prepare
@@ -90,7 +90,7 @@ def ask_path(case: Case, lo: Fraction, hi: Fraction) -> Answer:
     enclosed = [one for one in breakpoints(problem, largest, found) if one is not None]
     facts = optimum(problem, LambdaChoice(value=hi), DEFAULT_GAP, SILENT)
     jump = None if found.complete else find_jump(problem, floats, largest, facts, found)
-    facts = replace(facts, path=Along(found, curve(problem, found, enclosed), jump))
+    facts = replace(facts, path=PathFacts(found, curve(problem, found, enclosed), jump))
     return Answer(at_lambda(case, hi), facts, decide(facts, OF_A_PATH))
 
 

@@ -31,7 +31,7 @@ from properties.symbolic.judge import Judged, Status, judge
 from properties.symbolic.reader import read_certificate
 from relu_cert import certify
 from relu_cert.certificate import dumps
-from relu_cert.driver.optimum import Derivatives, IntervalChoice
+from relu_cert.driver.optimum import IntervalChoice, WantedDerivatives
 
 MOST_WORK = 4_000  # a few seconds
 
@@ -189,7 +189,7 @@ def check_symbolic(question: Asked) -> Outcome:
         return _called(question)
     try:
         interval = None if question.lo is None or question.hi is None else IntervalChoice(question.lo, question.hi)
-        derivatives = Derivatives() if interval is None else None
+        derivatives = WantedDerivatives() if interval is None else None
         answer = ask(question.case, interval=interval, derivatives=derivatives)
         found = opinions(dumps(answer.certificate), answer.case.raw)
         wrong = contradicted(found) or objection(answer)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from relu_cert.claims.claim import VARIANTS, Answer, claim, proved, refuted, undecided
 from relu_cert.exact import sqrt_upper
 from relu_cert.figures import at_most, count
-from relu_cert.prove.facts import AlgebraicSet, BallSet, Exactly, Facts, NeuronClass, Unknown
+from relu_cert.prove.facts import AlgebraicSet, BallSet, Exactly, Facts, NeuronClass, UnknownSet
 
 
 @claim(
@@ -19,7 +19,7 @@ from relu_cert.prove.facts import AlgebraicSet, BallSet, Exactly, Facts, NeuronC
 def p_unique(facts: Facts) -> Answer:
     """The optimal set over all classes is a single point, or has dimension one or more (prop:p-unique, on classes)."""
     found = facts.optimal_set
-    if isinstance(found, Unknown):
+    if isinstance(found, UnknownSet):
         return undecided(f"{found.reason}.")
     if isinstance(found, Exactly):
         return _exact_network(found)
@@ -79,7 +79,7 @@ def convex_unique(facts: Facts) -> Answer:
     if facts.zero:
         return proved("zero", "lambda >= lambda_max: zero is the only solution.")
     found = facts.optimal_set
-    if isinstance(found, Unknown):
+    if isinstance(found, UnknownSet):
         return undecided(f"{found.reason}.")
     if isinstance(found, Exactly):
         return _exact_solution(facts.problem.kind == "relu", found)

@@ -12,10 +12,10 @@ from relu_cert.checker import second_opinion
 from relu_cert.claims import Result, Verdict, asked_for
 from relu_cert.cli.emit import decide, told, write_certificate, write_file
 from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, limits_of, model_of, read_data
-from relu_cert.commands import Request, answered, checked, checked_lasso
+from relu_cert.commands import Request, answer, check_lasso, check_problem
 from relu_cert.data.raw import delimiter_character
 from relu_cert.driver.optimum import LambdaChoice
-from relu_cert.driver.variant import Variant, varied
+from relu_cert.driver.variant import Variant, apply_variant
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix
 from relu_cert.files import beside, stem
@@ -62,10 +62,10 @@ def run(options: argparse.Namespace) -> int:
     with Progress(quiet=options.quiet) as stages:
         if given is not None:
             source = given.source(str(plain_at))
-            report = checked_lasso(asked, given, _variant(options, None), stages, source, target)
+            report = check_lasso(asked, given, _variant(options, None), stages, source, target)
         elif is_problem(path):
             problem, source = read_problem_json(path)
-            facts, results = answered(asked, varied(problem, _variant(options, None)), stages)
+            facts, results = answer(asked, apply_variant(problem, _variant(options, None)), stages)
             report = CheckReport(source, None, results, target, facts)
         else:
             options.bias = options.bias or "biases" in read_free(options.free) or None
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
             if data.targets == 1 and options.loss != "logistic" and set(data.y) in ({0, 1}, {-1, 1}):
                 stages.note("hint: the targets are two labels only; --loss logistic is for classes\n")
             kind, which, most = model_of(options, example), _variant(options, data.Z), options.max_patterns
-            report = checked(asked, data, kind, which, stages, limits, max_patterns=most, target=target)
+            report = check_problem(asked, data, kind, which, stages, limits, max_patterns=most, target=target)
         for one in (report.over_all, report):
             if isinstance(one, CheckReport):
                 write_certificate(options, stages, one, None if given is None else given.raw)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from relu_cert.cli.emit import decide, told
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
-from relu_cert.commands import compared
+from relu_cert.commands import compare_optima
 from relu_cert.data import read_csv
 from relu_cert.data.dataset import Dataset
 from relu_cert.errors import DataError
@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     data = read_data(options, example)
     validation, test = (_other(options, data, path) for path in (options.validation, options.test))
     with Progress(quiet=options.quiet) as stages:
-        found = compared(
+        found = compare_optima(
             data,
             validation,
             test,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from relu_cert.cli.emit import again, decide, require_ending, told, write_certificate, write_file
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
-from relu_cert.commands import NETWORK_GAP, examined
+from relu_cert.commands import NETWORK_GAP, examine_network
 from relu_cert.data import read_csv
 from relu_cert.data.dataset import Dataset
 from relu_cert.errors import UsageError
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     conversion = _conversion(options, example.lam if example else None, data)
     gap = NETWORK_GAP if options.gap is None else positive(options.gap, "--gap")
     with Progress(quiet=options.quiet) as stages:
-        report = examined(
+        report = examine_network(
             trained,
             data,
             conversion,

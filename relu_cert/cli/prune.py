@@ -8,7 +8,7 @@ from pathlib import Path
 
 from relu_cert.cli.emit import decide, require_ending, told
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
-from relu_cert.commands import pruned
+from relu_cert.commands import prune_network
 from relu_cert.errors import UsageError
 from relu_cert.exact import rational
 from relu_cert.network.formats import read_network, write_network
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--penalty and --output-bias are for a given network; say --network NET, too.")
     lam = convert(penalty(options.penalty), lam, data.n, batch=options.batch_size).lam
     with Progress(quiet=options.quiet) as stages:
-        found = pruned(
+        found = prune_network(
             data,
             lam,
             stages,

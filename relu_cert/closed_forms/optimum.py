@@ -141,7 +141,7 @@ Tie = tuple[int, int | None, str | None, Exact, Exact]
 
 
 @dataclass(frozen=True)
-class Known:
+class ClosedNeurons:
     """r, the tied neurons (sign, block, pattern, v, output) and the weights alpha of vertices."""
 
     r: Exact
@@ -180,16 +180,16 @@ def closed_form(facts: Facts) -> ClosedForm | None:
     )
 
 
-def _known(facts: Facts) -> Known | None:
+def _known(facts: Facts) -> ClosedNeurons | None:
     found = facts.optimal_set
     if facts.zero and facts.lambda_max.exact:
-        return Known(facts.problem.y, [], [()])
+        return ClosedNeurons(facts.problem.y, [], [()])
     if isinstance(found, ExactSet | AlgebraicSet):
         tied = [(t.sign, t.block, t.pattern, t.v, t.q) for t in found.tied]
         derivatives = facts.derivatives
         exact = derivatives is not None and not derivatives.radius and derivatives.freedom is not None
         freedom = derivatives.freedom if derivatives is not None and exact else None
-        return Known(found.residual, tied, _vertices(facts, found), freedom)
+        return ClosedNeurons(found.residual, tied, _vertices(facts, found), freedom)
     if isinstance(found, BallSet) and _plain(found):
         return _solved(facts, found)
     return None
@@ -221,7 +221,7 @@ def _plain(found: BallSet) -> bool:
     return single and not (found.lift or found.split or found.mixed or found.repeated or found.level)
 
 
-def _solved(facts: Facts, found: BallSet) -> Known | None:
+def _solved(facts: Facts, found: BallSet) -> ClosedNeurons | None:
     """The residual exactly, from many digits, if it is proved."""
     problem, until = facts.problem, monotonic() + SECONDS
     maps = [class_map(problem, neuron).B() for neuron in found.classes]
@@ -284,7 +284,7 @@ def solved(
     r: Exact,
     center: Vector,
     radius_squared: Fraction,
-) -> Known | None:
+) -> ClosedNeurons | None:
     """The optimum with the residual r, or None if r is not it: every comparison is exact. The classes are all neurons
     that can be active for the residuals of the ball, with their faces."""
     off = [a - b for a, b in zip(r, center, strict=True)]
@@ -307,7 +307,7 @@ def solved(
         return None
     alpha = tuple(as_exact(x) for x in weights)
     every = len(tied) == len(maps) and all(alpha)
-    return Known(r, tied, [alpha], _freedom(maps, alpha, tied) if every else None)
+    return ClosedNeurons(r, tied, [alpha], _freedom(maps, alpha, tied) if every else None)
 
 
 def _freedom(maps: Sequence[fmpq_mat], alpha: Exact, tied: Sequence[Tie]) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from relu_cert.cover.cones import start
 from relu_cert.cover.engine import advance
 from relu_cert.cover.lines import (
-    Weights,
+    SignedLines,
     coarse,
     coarse_bits,
     doubtful,
@@ -26,7 +26,7 @@ from relu_cert.cover.lines import (
     side_of,
     weights_of,
 )
-from relu_cert.cover.refine import Data
+from relu_cert.cover.refine import RefineData
 from relu_cert.cover.stack import (
     DONE,
     FULL,
@@ -38,7 +38,8 @@ from relu_cert.cover.stack import (
     VIOLATED,
     Floats,
     Integers,
-    Side,
+    SharpCones,
+    SignedProblem,
     Stack,
     Tape,
     empty_room,
@@ -46,7 +47,6 @@ from relu_cert.cover.stack import (
     empty_tape,
     longer,
 )
-from relu_cert.cover.stack import Ties as EngineTies
 from relu_cert.cover.ties import SAME, Untied, engine_ties, ties_at, unit, value
 from relu_cert.evidence import Cover, Row, Streams, Tie
 from relu_cert.exact import Vector
@@ -93,12 +93,12 @@ class Rest:
 
 
 @dataclass(frozen=True)
-class Task:
+class RootTask:
     """One root cone of one sign, or what is left of it; how many nodes the walk looks ahead."""
 
     xi: int
-    side: Side
-    ties: EngineTies
+    side: SignedProblem
+    ties: SharpCones
     cone: Integers
     rest: Rest | None = None
     ahead: int = 0
@@ -139,7 +139,7 @@ def roots_of(basis: Sequence[Row], u: Floats, biases: bool) -> range:
 
 
 def grow(
-    task: Task, nodes: int, violation: float, go_on: Callable[[int, int], bool] = lambda nodes, open: True
+    task: RootTask, nodes: int, violation: float, go_on: Callable[[int, int], bool] = lambda nodes, open: True
 ) -> Done:
     """The tree of one root cone; `go_on(nodes, open cones)` is asked after every chunk, a few times in a second."""
     stack, tape = empty_stack(task.side, DEPTH), empty_tape()
@@ -204,8 +204,8 @@ def joined(parts: Sequence[Streams]) -> Streams:
 
 
 def tree(
-    side: Side,
-    ties: EngineTies,
+    side: SignedProblem,
+    ties: SharpCones,
     basis: Sequence[Row],
     xi: int,
     pool: Pool,
@@ -220,7 +220,7 @@ def tree(
     early = (k for sign, u in first if sign == xi for k in roots_of(basis, u, height is not None))
     order = [*dict.fromkeys((*early, *range(len(cones))))]
     parts = {}
-    tasks = [Task(xi, side, ties, cones[k], ahead=ahead) for k in order]
+    tasks = [RootTask(xi, side, ties, cones[k], ahead=ahead) for k in order]
     for root, done in zip(order, pool.run(tasks, violation), strict=False):
         if done.code == STUCK:
             raise Stuck(xi, done.at)
@@ -235,14 +235,14 @@ def tree(
 class Pool(Protocol):
     """Where tasks are done: here, in other processes, on other machines. Results come in the order of the tasks."""
 
-    def run(self, tasks: Sequence[Task], violation: float) -> Iterator[Done]:
+    def run(self, tasks: Sequence[RootTask], violation: float) -> Iterator[Done]:
         """Do the tasks."""
 
 
 class Here:
     """The tasks one after the other, for trees that are small."""
 
-    def run(self, tasks: Sequence[Task], violation: float) -> Iterator[Done]:
+    def run(self, tasks: Sequence[RootTask], violation: float) -> Iterator[Done]:
         """Do the tasks."""
         return (grow(task, TRIED, violation) for task in tasks)
 
@@ -264,7 +264,7 @@ def part_of(longest: Fraction, lam: Fraction, bits: int) -> Fraction:
 
 
 def dual_cover(
-    data: Data,
+    data: RefineData,
     frame: Floats,
     theta: Vector,
     squared: Fraction,
@@ -308,7 +308,9 @@ def dual_cover(
     return looked_ahead(best, sides, pool, violation) if short else best
 
 
-def smallest(found: Cover, data: Data, sides: dict[int, tuple[Side, EngineTies]], violation: float) -> Cover:
+def smallest(
+    found: Cover, data: RefineData, sides: dict[int, tuple[SignedProblem, SharpCones]], violation: float
+) -> Cover:
     """The cover, or a smaller one: where that takes no time, the trees of other root cones are tried."""
     tried, most = found.nodes, min(TRIED, HEIGHTS // max(len(data.lines.rows), 1))
     for turned in combinations(range(len(data.basis)), 2):
@@ -325,7 +327,9 @@ def smallest(found: Cover, data: Data, sides: dict[int, tuple[Side, EngineTies]]
     return found
 
 
-def looked_ahead(found: Cover, sides: dict[int, tuple[Side, EngineTies]], pool: Pool, violation: float) -> Cover:
+def looked_ahead(
+    found: Cover, sides: dict[int, tuple[SignedProblem, SharpCones]], pool: Pool, violation: float
+) -> Cover:
     """The cover, or a smaller one: trees that are not large are built again by walks that look ahead."""
     if len(found.basis) < SOME_EDGES or found.nodes > FEW_NODES:
         return found
@@ -336,7 +340,7 @@ def looked_ahead(found: Cover, sides: dict[int, tuple[Side, EngineTies]], pool: 
     return min(found, replace(found, plus=plus, minus=minus), key=lambda cover: cover.nodes)
 
 
-def known_ties(data: Data, weights: dict[int, Weights], directions: Sequence[tuple[int, Row]]) -> list[Tie]:
+def known_ties(data: RefineData, weights: dict[int, SignedLines], directions: Sequence[tuple[int, Row]]) -> list[Tie]:
     """The ties among the neurons, their antipodes, and both with the other sign."""
     found: list[Tie] = []
     for own, u in directions:

@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit, typeof
 from numba.core import event
 
-from relu_cert.cover.stack import Room, Side, Stack, Tape, Ties, empty_room, empty_stack, empty_tape
+from relu_cert.cover.stack import Room, SharpCones, SignedProblem, Stack, Tape, empty_room, empty_stack, empty_tape
 from relu_cert.cover.star import walk_stars
 from relu_cert.cover.walk import walk
 
@@ -95,12 +95,12 @@ def digest_of_sources() -> str:
     return sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()[:12]
 
 
-def samples() -> tuple[Side, Ties, Stack, Tape, Room]:
+def samples() -> tuple[SignedProblem, SharpCones, Stack, Tape, Room]:
     """Values of the types of which the arguments are."""
     row, rows, whole, wholes = np.zeros(1), np.zeros((1, 1)), np.zeros(1, np.int64), np.zeros((1, 1), np.int64)
     bytes_ = np.zeros((1, 1), np.uint8)
-    side = Side(rows, rows, row, wholes, rows, wholes, row, rows, 1.0, 1.0, 1, 1.0)
-    ties = Ties(rows, np.zeros((1, 1), np.int8), whole, rows, rows, rows, rows, bytes_, bytes_, whole)
+    side = SignedProblem(rows, rows, row, wholes, rows, wholes, row, rows, 1.0, 1.0, 1, 1.0)
+    ties = SharpCones(rows, np.zeros((1, 1), np.int8), whole, rows, rows, rows, rows, bytes_, bytes_, whole)
     return side, ties, empty_stack(side, 1), empty_tape(1), empty_room(side)
 
 

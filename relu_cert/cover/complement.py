@@ -14,8 +14,8 @@ import numpy as np
 from relu_cert.bags import EACH
 from relu_cert.cover.build import THETA_BITS, Exhausted, rounded
 from relu_cert.cover.lines import weights_of
-from relu_cert.cover.refine import Data
-from relu_cert.cover.setting import Setting
+from relu_cert.cover.refine import RefineData
+from relu_cert.cover.setting import CoverData
 from relu_cert.cover.stack import Floats
 from relu_cert.cover.train import Trained
 from relu_cert.exact import Vector, dot
@@ -29,7 +29,7 @@ Neurons = tuple[tuple[int, Vector], ...]
 Moves = tuple[tuple[int, Fraction], ...]
 
 
-def exact_theta(given: Setting, residual: Vector, neurons: Neurons) -> tuple[Vector, Moves]:
+def exact_theta(given: CoverData, residual: Vector, neurons: Neurons) -> tuple[Vector, Moves]:
     """The digits of a network's residual, moved in a few rows to where they must be, and these moves."""
     digits = rounded(residual, THETA_BITS)
     if not given.columns:
@@ -45,7 +45,7 @@ def exact_theta(given: Setting, residual: Vector, neurons: Neurons) -> tuple[Vec
     return base, moves_between(digits, base)
 
 
-def float_theta(given: Setting, trained: Trained) -> Vector:
+def float_theta(given: CoverData, trained: Trained) -> Vector:
     """theta to the digits of floats, where it must be."""
     problem = given.problem
     theta = problem.loss.clip(problem.y, tuple(Fraction(float(x)) for x in trained.residual))
@@ -63,7 +63,7 @@ def moves_between(before: Vector, after: Vector) -> Moves:
     return tuple((k, x - z) for k, (z, x) in enumerate(zip(before, after, strict=True)) if x != z)
 
 
-def _idle(data: Data, theta: Vector, bits: int = IDLE_BITS) -> frozenset[int]:
+def _idle(data: RefineData, theta: Vector, bits: int = IDLE_BITS) -> frozenset[int]:
     """The rows of lines that have no weight, up to the last digits of theta."""
     weights = weights_of(data.lines, theta, 1)
     nothing = Fraction(weights.unit * max(map(abs, data.lines.multiple), default=0), 1 << bits)
@@ -76,7 +76,7 @@ def _idle(data: Data, theta: Vector, bits: int = IDLE_BITS) -> frozenset[int]:
     return frozenset(k for c in idle for k in rows[c] if len(rows[c]) == 1 and single)
 
 
-def _two_sided(given: Setting, theta: Vector, neurons: Neurons) -> list[Vector]:
+def _two_sided(given: CoverData, theta: Vector, neurons: Neurons) -> list[Vector]:
     """Z u for all u of the face of a neuron, if theta is orthogonal to them up to its last digits."""
     data, floats = given.data, np.array([float(x) for x in theta])
     size = float(np.linalg.norm(floats) * np.linalg.norm(data.floats, axis=1).max())
@@ -92,7 +92,7 @@ def _two_sided(given: Setting, theta: Vector, neurons: Neurons) -> list[Vector]:
     return [one for columns in found.values() for one in columns]
 
 
-def _exactly_level(given: Setting, neurons: Neurons, idle: frozenset[int]) -> list[Vector]:
+def _exactly_level(given: CoverData, neurons: Neurons, idle: frozenset[int]) -> list[Vector]:
     """The rows at which a neuron is on, of every neuron that is zero at rows without weight only."""
     found = []
     for _, w in neurons:
@@ -102,7 +102,7 @@ def _exactly_level(given: Setting, neurons: Neurons, idle: frozenset[int]) -> li
     return found
 
 
-def _levels(given: Setting, V: Floats) -> Sequence[Vector]:
+def _levels(given: CoverData, V: Floats) -> Sequence[Vector]:
     """The rows at which a neuron without kinks is on: where its bias is free, their theta adds up to 0. (One with kinks
     has shares for that.)"""
     if not given.biases:

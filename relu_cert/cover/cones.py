@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.cover.stack import FACE, MOST_SIGNS, PENDING, SIGN, TOP, VISIT, Floats, Integers, Side, Stack
+from relu_cert.cover.stack import FACE, MOST_SIGNS, PENDING, SIGN, TOP, VISIT, Floats, Integers, SignedProblem, Stack
 
 CROSSING = 1e-13
 
@@ -42,7 +42,7 @@ def integer_unit(g, u, D):
         u[l] = (u[l] << 30) // r
 
 
-def start(side: Side, stack: Stack, cone: Integers) -> None:
+def start(side: SignedProblem, stack: Stack, cone: Integers) -> None:
     """Put a root cone (integer generators) on the stack."""
     d, D = side.frame.shape
     stack.g[0] = cone

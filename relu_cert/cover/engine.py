@@ -28,10 +28,10 @@ from relu_cert.cover.stack import (
     VISIT,
     WIDE,
     Room,
-    Side,
+    SharpCones,
+    SignedProblem,
     Stack,
     Tape,
-    Ties,
 )
 from relu_cert.cover.star import walk_stars
 from relu_cert.cover.walk import walk
@@ -137,8 +137,8 @@ def compile_elsewhere(name: str) -> bool:
 
 
 def advance(
-    side: Side,
-    ties: Ties,
+    side: SignedProblem,
+    ties: SharpCones,
     stack: Stack,
     tape: Tape,
     room: Room,

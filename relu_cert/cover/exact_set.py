@@ -17,9 +17,9 @@ from typing import Any
 from flint import fmpq_mat, fmpz_mat
 
 from relu_cert.cover.build import Exhausted, Missed, Stuck
-from relu_cert.cover.lines import Weights, weights_of
-from relu_cert.cover.prover import Found, Prover
-from relu_cert.cover.refine import Data, Unrefined, face_basis
+from relu_cert.cover.lines import SignedLines, weights_of
+from relu_cert.cover.prover import Covered, Prover
+from relu_cert.cover.refine import RefineData, Unrefined, face_basis
 from relu_cert.cover.ties import Untied, heights, longest_squared, pieces_near, tie_vector, tight_lines, unit
 from relu_cert.evidence import Cover, Row, Tie
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper, to_fraction
@@ -35,7 +35,7 @@ HALF = Fraction(1, 2)
 AROUND = 1e-9  # lines as near as this to a tie pass through it
 
 
-def exact_facts(prover: Prover, facts: Facts, found: Found) -> Facts | None:
+def exact_facts(prover: Prover, facts: Facts, found: Covered) -> Facts | None:
     """The facts of a rational optimum near the network that was found, if there is one."""
     for r in guesses(prover.residual(found.neurons), DIGITS):
         weights = {xi: weights_of(prover.data.lines, r, xi) for xi in (1, -1)}
@@ -50,7 +50,7 @@ def exact_facts(prover: Prover, facts: Facts, found: Found) -> Facts | None:
     return None
 
 
-def _ties(prover: Prover, weights: dict[int, Weights], near: Sequence[Tie]) -> list[Tie]:
+def _ties(prover: Prover, weights: dict[int, SignedLines], near: Sequence[Tie]) -> list[Tie]:
     """The ties of a cover near by, at the exact residual: with the best shares, which are rational."""
     found: list[Tie] = []
     for tie in near:
@@ -61,7 +61,7 @@ def _ties(prover: Prover, weights: dict[int, Weights], near: Sequence[Tie]) -> l
     return found
 
 
-def _tied(prover: Prover, weights: dict[int, Weights], cover: Cover, r: Vector) -> list[Tied]:
+def _tied(prover: Prover, weights: dict[int, SignedLines], cover: Cover, r: Vector) -> list[Tied]:
     """The neurons that tie at r, in the order of the evidence."""
     Z, squared = prover.given.Z, prover.data.lam**2
     found: list[Tied] = []
@@ -72,7 +72,7 @@ def _tied(prover: Prover, weights: dict[int, Weights], cover: Cover, r: Vector) 
     return found
 
 
-def algebraic_facts(prover: Prover, facts: Facts, found: Found) -> Facts | None:
+def algebraic_facts(prover: Prover, facts: Facts, found: Covered) -> Facts | None:
     """The facts with the optimal set at a residual in a field of algebraic numbers, if there is one."""
     problem, lam = facts.problem, facts.lam
     try:
@@ -108,12 +108,12 @@ def algebraic_facts(prover: Prover, facts: Facts, found: Found) -> Facts | None:
 class _FieldWeights:
     """The weights of the lines at a residual in a field, and c0."""
 
-    weights: Weights
+    weights: SignedLines
     w: Exact
     c0: Exact
 
     @classmethod
-    def of(cls, weights: Weights, r: Sequence[Number], xi: int) -> _FieldWeights:
+    def of(cls, weights: SignedLines, r: Sequence[Number], xi: int) -> _FieldWeights:
         """Those at r for one sign."""
         lines, zero = weights.lines, r[0] * 0
         w, c0 = [zero] * len(lines.rows), [zero] * lines.D
@@ -124,7 +124,7 @@ class _FieldWeights:
                     c0 = [x + r_k * Fraction(xi * a * p, lines.scale) for x, p in zip(c0, lines.rows[c], strict=True)]
         return cls(weights, tuple(w), tuple(c0))
 
-    def solve(self, data: Data, tie: Tie) -> tuple[Exact, Exact] | None:
+    def solve(self, data: RefineData, tie: Tie) -> tuple[Exact, Exact] | None:
         """Shares at r of all lines through u for which v is the projection of the gradient on the face, and v."""
         if tie.shares is None:
             return None

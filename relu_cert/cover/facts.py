@@ -13,10 +13,10 @@ from relu_cert.clock import until
 from relu_cert.cover.build import Exhausted, Missed, Stuck, dual_cover
 from relu_cert.cover.exact_set import algebraic_facts, exact_facts
 from relu_cert.cover.limits import Limits
-from relu_cert.cover.lines import Weights, doubtful, lines_of, weights_of
-from relu_cert.cover.prover import FACES, RADII, Found, Prover, nearby
-from relu_cert.cover.refine import Data
-from relu_cert.cover.setting import Setting
+from relu_cert.cover.lines import SignedLines, doubtful, lines_of, weights_of
+from relu_cert.cover.prover import FACES, RADII, Covered, Prover, nearby
+from relu_cert.cover.refine import RefineData
+from relu_cert.cover.setting import CoverData
 from relu_cert.cover.state import Serial
 from relu_cert.cover.ties import (
     Untied,
@@ -39,7 +39,7 @@ from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.candidates import Candidates, distinct, find_candidates, out_threshold_squared
 from relu_cert.prove.classes import Ball, has_biases, is_stable, size_squared
-from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, NeuronClass, Unknown
+from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, NeuronClass, UnknownSet
 from relu_cert.prove.lifts import SEEMS_ZERO, independent, orthogonal_rows
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.polytope.listing import list_polytope, shortest_weights, with_vertices
@@ -82,14 +82,14 @@ def cover_classes(
     )
 
 
-def _squared(weights: Weights, cover: Cover, tie: Tie) -> Fraction:
+def _squared(weights: SignedLines, cover: Cover, tie: Tie) -> Fraction:
     if tie.shares is None:
         return gradient_squared(cover.basis, weights, tie)
     return piece_squared(weights, tie)
 
 
 def _class(
-    problem: Problem, weights: Weights, first: dict[int, int], tie: Tie, ball: Ball, network: Sequence[ExactNeuron]
+    problem: Problem, weights: SignedLines, first: dict[int, int], tie: Tie, ball: Ball, network: Sequence[ExactNeuron]
 ) -> NeuronClass:
     Z, lines = problem.relu.Z, weights.lines
     through = [c for c, h in enumerate(heights(weights, tie.u)) if not h]
@@ -119,7 +119,7 @@ def _class(
     return neuron
 
 
-def _level_pattern(on: Sequence[bool], weights: Weights, tie: Tie, network: Sequence[ExactNeuron]) -> str:
+def _level_pattern(on: Sequence[bool], weights: SignedLines, tie: Tie, network: Sequence[ExactNeuron]) -> str:
     """The pattern of a level neuron; at rows without weight, where the residual sees no side, that of the network,
     which may have neurons on both."""
     seen = [bool(weights.w[c]) for c in weights.lines.line]
@@ -141,7 +141,7 @@ LATE = "the limit of time was reached"
 LONG_PATTERNS = "patterns of so many rows are longer than what the checker reads"
 
 
-def prove_lambda_max(given: Setting, limits: Limits) -> LambdaMax:
+def prove_lambda_max(given: CoverData, limits: Limits) -> LambdaMax:
     """lambda_max^2, or a square a tiny bit above it, by a cover for theta of the zero network."""
     theta = given.problem.loss.pull(given.y)
     with one_thread():
@@ -168,7 +168,7 @@ def trivial_bound(network: Network, y: Vector) -> Fraction:
     return sum((abs(t) * size for t, size in zip(network.bags.spread(y), norms, strict=True)), Fraction(0)) ** 2
 
 
-def _lambda_max_at(given: Setting, theta: Vector, limits: Limits, xi: int, u: np.ndarray) -> LambdaMax:
+def _lambda_max_at(given: CoverData, theta: Vector, limits: Limits, xi: int, u: np.ndarray) -> LambdaMax:
     """The proof that nothing is above the maximum near u."""
     sides = {sign: weights_of(given.data.lines, theta, sign) for sign in (1, -1)}
     near = [*_faces_near(given.data, sides[xi], u), *_tops_of_pieces(given.data, sides[xi], xi, u)]
@@ -193,7 +193,7 @@ def _lambda_max_at(given: Setting, theta: Vector, limits: Limits, xi: int, u: np
             ties += [exact_shares(data, sides[stuck.xi], tie) for tie in more]
 
 
-def _faces_near(data: Data, weights: Weights, u: np.ndarray) -> Iterator[Row]:
+def _faces_near(data: RefineData, weights: SignedLines, u: np.ndarray) -> Iterator[Row]:
     """The maximisers on the faces of the lines that nearly pass through u."""
     for tolerance in FACES:
         try:
@@ -202,13 +202,13 @@ def _faces_near(data: Data, weights: Weights, u: np.ndarray) -> Iterator[Row]:
             continue
 
 
-def _tops_of_pieces(data: Data, weights: Weights, xi: int, u: np.ndarray) -> Iterator[Row]:
+def _tops_of_pieces(data: RefineData, weights: SignedLines, xi: int, u: np.ndarray) -> Iterator[Row]:
     """The directions of the pieces around u, from close by to far away: floats may not have come to the top."""
     for radius in RADII:
         yield from (piece.u for piece in pieces_near(data, weights, xi, u, radius))
 
 
-def covered_zero_facts(given: Setting, lam: Fraction, top: LambdaMax, gap: Fraction) -> Facts:
+def covered_zero_facts(given: CoverData, lam: Fraction, top: LambdaMax, gap: Fraction) -> Facts:
     """lambda >= lambda_max: zero is the solution, and its theta proves it."""
     theta = given.problem.loss.pull(given.y)
     ties = top.multipliers.ties if isinstance(top.multipliers, Cover) else ()
@@ -222,33 +222,33 @@ def add_free_set(facts: Facts) -> Facts:
     all of R as coefficients."""
     columns = outputs(facts.problem)
     if facts.problem.n > MOST_BITS:
-        return replace(facts, optimal_set=Unknown(LONG_PATTERNS))
+        return replace(facts, optimal_set=UnknownSet(LONG_PATTERNS))
     if len(independent(columns)) < len(columns):
-        return replace(facts, optimal_set=Unknown(DEPENDENT))
+        return replace(facts, optimal_set=UnknownSet(DEPENDENT))
     try:
         found = optimal_set(facts, columns, covered_candidates)
     except Unsettled as why:
-        return replace(facts, optimal_set=Unknown(str(why)))
+        return replace(facts, optimal_set=UnknownSet(str(why)))
     except Late:
-        return replace(facts, optimal_set=Unknown(LATE))
+        return replace(facts, optimal_set=UnknownSet(LATE))
     known = replace(facts, optimal_set=found)
     return replace(known, vertices=Unlisted(LEVEL, final=True) if found.level else list_polytope(known))
 
 
-def add_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
+def add_optimal_set(prover: Prover, facts: Facts, found: Covered) -> Facts:
     """The facts with the optimal set, after an exact finish, if there is time for it."""
     try:
         return _with_optimal_set(prover, facts, found)
     except Late:
-        return replace(facts, optimal_set=Unknown(LATE))
+        return replace(facts, optimal_set=UnknownSet(LATE))
 
 
-def _with_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
+def _with_optimal_set(prover: Prover, facts: Facts, found: Covered) -> Facts:
     """The same; Late where there is none."""
     if not found.cover.ties:  # nothing ties: lambda is above lambda_max, which was not proved
-        return replace(facts, optimal_set=Unknown("no neuron ties"))
+        return replace(facts, optimal_set=UnknownSet("no neuron ties"))
     if facts.problem.n > MOST_BITS:
-        return replace(facts, optimal_set=Unknown(LONG_PATTERNS))
+        return replace(facts, optimal_set=UnknownSet(LONG_PATTERNS))
     reason, near, exact = "", None, None
     plain = facts.problem.relu.bags is EACH
     if plain and found.cover.nodes <= FEW_NODES:
@@ -265,7 +265,7 @@ def _with_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
         except (Unsettled, Untied, Exhausted, Stuck, Missed) as why:
             reason = reason or str(why)
     if not plain:
-        return near or replace(facts, optimal_set=Unknown(reason))
+        return near or replace(facts, optimal_set=UnknownSet(reason))
     if found.cover.nodes > FEW_NODES:
         exact = exact_facts(prover, facts, found)
         if exact is not None and exact.known:
@@ -273,10 +273,10 @@ def _with_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
     exact = algebraic_facts(prover, facts, found)
     if exact is not None:
         return replace(with_vertices(exact)[0], shortest=shortest_weights(exact))
-    return near or replace(facts, optimal_set=Unknown(reason))
+    return near or replace(facts, optimal_set=UnknownSet(reason))
 
 
-def _moved(facts: Facts, found: Found) -> Facts:
+def _moved(facts: Facts, found: Covered) -> Facts:
     """The same network with another dual point."""
     dual = Dual(found.theta, found.cover)
     bounds = value(facts.problem, facts.lam, facts.primal, dual, facts.value.gap)

@@ -26,7 +26,7 @@ FEW, SORTED = 8, 5  # with so few features biases are chosen again after so many
 
 
 @dataclass(frozen=True)
-class Task(train.Task):
+class FreeTask(train.TrainingTask):
     """Z, y and lambda with an orthonormal basis Q of the free outputs; whether the last weight of a neuron is free."""
 
     Q: Floats = field(default_factory=lambda: np.zeros((0, 0)))
@@ -102,14 +102,14 @@ class Task(train.Task):
         return climb(self.Z, self.spread(t), U, 80, 1e-3) if self.biases else super().climb_near(t, U)
 
 
-def task_of(problem: Problem, columns: Sequence[Vector], Z: Floats, lam: float) -> train.Task:
+def task_of(problem: Problem, columns: Sequence[Vector], Z: Floats, lam: float) -> train.TrainingTask:
     """The problem in floats, with rows Z in the coordinates in which it is trained."""
     y, logistic = np.array([float(x) for x in problem.y]), problem.loss is LOGISTIC
     bags = problem.relu.bags
     if not columns:
-        return train.Task(Z, y, lam, logistic, bags)
+        return train.TrainingTask(Z, y, lam, logistic, bags)
     B = np.array([[float(x) for x in column] for column in columns]).T
-    return Task(Z, y, lam, logistic, bags, Q=orthonormal(B), biases="biases" in problem.free)
+    return FreeTask(Z, y, lam, logistic, bags, Q=orthonormal(B), biases="biases" in problem.free)
 
 
 def orthonormal(B: Floats) -> Floats:

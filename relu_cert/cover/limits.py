@@ -11,7 +11,7 @@ from relu_cert.clock import Until, until
 MOST_DIRECTIONS = 12  # the rank of data for a cover: what the checker takes
 ENOUGH = "the gap that was asked for is proved, and no more"
 MANY_FEATURES = "with so many features only a gap can be proved"
-Tell = Callable[["Moment"], None]
+Tell = Callable[["ProgressEvent"], None]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Moment:
+class ProgressEvent:
     """One line of the log."""
 
     stage: str

@@ -18,7 +18,7 @@ from math import ceil, gcd, isqrt
 import numpy as np
 
 from relu_cert.bags import EACH, Each
-from relu_cert.cover.stack import Floats, Integers, Side
+from relu_cert.cover.stack import Floats, Integers, SignedProblem
 from relu_cert.evidence import Row
 from relu_cert.exact import Matrix, Vector, scaled_rows
 
@@ -115,7 +115,7 @@ def lines_of(Z: Matrix, biases: bool = False, bags: Each = EACH) -> Lines:
 
 
 @dataclass(frozen=True)
-class Weights:
+class SignedLines:
     """w and c0 of one sign, in units of 1 / unit; `left` are the slopes s_c-."""
 
     lines: Lines
@@ -143,7 +143,7 @@ class Weights:
         return tuple(c for c, w in enumerate(self.w) if w < 0)
 
 
-def weights_of(lines: Lines, theta: Vector, xi: int) -> Weights:
+def weights_of(lines: Lines, theta: Vector, xi: int) -> SignedLines:
     """The weights of the lines at theta, for one sign."""
     (T,), q = scaled_rows([theta])
     shares = lines.bags.shares(np.array(T, dtype=object)).tolist()
@@ -153,7 +153,7 @@ def weights_of(lines: Lines, theta: Vector, xi: int) -> Weights:
             w[c] += abs(a) * xi * t
             if a < 0:
                 left[c] += a * xi * t
-    return Weights(lines, tuple(w), tuple(left), lines.scale * q * lines.bags.unit)
+    return SignedLines(lines, tuple(w), tuple(left), lines.scale * q * lines.bags.unit)
 
 
 @dataclass(frozen=True)
@@ -171,14 +171,14 @@ class Coarse:
     margin: int
 
 
-def coarse_bits(weights: Weights, lam: Fraction) -> int:
+def coarse_bits(weights: SignedLines, lam: Fraction) -> int:
     """At most MOST_COARSE_BITS, and so few that the sum of all entries stays below 2^53."""
     total = sum(abs(w) * sum(map(abs, p)) for w, p in zip(weights.w, weights.lines.rows, strict=True))
     total += sum(map(abs, weights.c0))
     return min(MOST_COARSE_BITS, 53 - (total * lam.denominator // (weights.unit * lam.numerator) + 1).bit_length())
 
 
-def coarse(weights: Weights, lam: Fraction, margin: int) -> Coarse:
+def coarse(weights: SignedLines, lam: Fraction, margin: int) -> Coarse:
     """The coarse rows for lambda."""
     bits = coarse_bits(weights, lam)
     D = weights.lines.D
@@ -214,14 +214,14 @@ def lower_root(squared: Fraction) -> Fraction:
     return Fraction(isqrt(p * q << 192), q << 96)
 
 
-def doubtful(weights: Weights, radius_squared: Fraction) -> list[int]:
+def doubtful(weights: SignedLines, radius_squared: Fraction) -> list[int]:
     """The lines that are not convex at theta, but may be for some residual of the ball."""
     lines = weights.lines
     limit = radius_squared * Fraction(weights.unit, lines.scale * lines.bags.unit) ** 2
     return [c for c, w in enumerate(weights.w) if w <= 0 and w * w <= lines.moved_squared[c] * limit]
 
 
-def side_of(weights: Weights, rows: Coarse, frame: Floats, doubts: list[int]) -> Side:
+def side_of(weights: SignedLines, rows: Coarse, frame: Floats, doubts: list[int]) -> SignedProblem:
     """One sign for the engine; the sides of the doubtful lines are fixed in concave pieces as those of convex ones."""
     one = 2.0**rows.bits
     P = np.ascontiguousarray(rows.P / one @ frame.T)
@@ -236,7 +236,7 @@ def side_of(weights: Weights, rows: Coarse, frame: Floats, doubts: list[int]) ->
     normals = np.array(chosen, dtype=np.float64).reshape(-1, D)
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
     unseen = UNSEEN / max(1.0, float(weights.lines.longest) ** 0.5) if weights.lines.biases else 0.0
-    return Side(
+    return SignedProblem(
         P=P,
         N=N,
         c0=c0,

@@ -29,10 +29,10 @@ from relu_cert.cover.build import (
     rounded,
 )
 from relu_cert.cover.complement import Neurons, exact_theta, float_theta, moves_between
-from relu_cert.cover.limits import ENOUGH, Limits, Moment, Tell
-from relu_cert.cover.lines import Weights, weights_of
-from relu_cert.cover.refine import Data, Exact, Unrefined, refine
-from relu_cert.cover.setting import Setting, polished
+from relu_cert.cover.limits import ENOUGH, Limits, ProgressEvent, Tell
+from relu_cert.cover.lines import SignedLines, weights_of
+from relu_cert.cover.refine import RefineData, RoundedNeuron, Unrefined, refine
+from relu_cert.cover.setting import CoverData, polished
 from relu_cert.cover.stack import Floats
 from relu_cert.cover.state import Cluster, Kept, Pools, Processes, Serial, State, opened
 from relu_cert.cover.ties import (
@@ -73,7 +73,7 @@ NO_BALL = Fraction(0)
 
 
 @dataclass(frozen=True)
-class Found:
+class Covered:
     """A network (sign, weights), a dual point and its cover. `reason`: why the finish is not exact (empty if it is)."""
 
     neurons: Neurons
@@ -85,7 +85,7 @@ class Found:
 class Prover:
     """One run: the clock, the log, what was trained and set aside."""
 
-    def __init__(self, given: Setting, lam: Fraction, limits: Limits, tell: Tell) -> None:
+    def __init__(self, given: CoverData, lam: Fraction, limits: Limits, tell: Tell) -> None:
         self.given = given.at(lam)
         self.data, self.frame, self.loss = self.given.data, given.frame, given.problem.loss
         self.limits, self.tell = limits, tell
@@ -107,13 +107,13 @@ class Prover:
             )
         self.until = self.limits.until
 
-    def run(self, enough: float = 0.0, *, loose: bool = True) -> Found:
+    def run(self, enough: float = 0.0, *, loose: bool = True) -> Covered:
         """The best proof that the limits allow; without an exact finish, a relative gap of `enough` will do, or, not
         `loose`, Exhausted says why there is none."""
         with one_thread():
             return self._run(enough, loose)
 
-    def _run(self, enough: float, loose: bool) -> Found:
+    def _run(self, enough: float, loose: bool) -> Covered:
         reason = ""
         if self.state is not None and self.state.network is not None:
             self.trained, self.extra, self.troubled = self.state.network
@@ -140,7 +140,7 @@ class Prover:
             raise Exhausted(reason)
         return self._loose(reason, enough)
 
-    def _finish(self, trained: Trained) -> Found:
+    def _finish(self, trained: Trained) -> Covered:
         """The exact finish, or, where there is none, a proof to the digits of floats."""
         if self.loss is not SQUARES:
             return self._in_floats(trained)
@@ -152,7 +152,7 @@ class Prover:
             except (Untied, Stuck):
                 raise why from None
 
-    def _in_floats(self, trained: Trained) -> Found:
+    def _in_floats(self, trained: Trained) -> Covered:
         """A proof in which all ties are known, of a theta that has the digits of floats."""
         trained = polished(self.given.task, trained)
         base = float_theta(self.given, trained)
@@ -164,14 +164,14 @@ class Prover:
             pool = self._pool("prove")
             try:
                 cover = dual_cover(self.data, self.frame, theta, self.data.lam**2, ties, NO_BALL, pool, 1.0 + 1e-7)
-                return Found(neurons_of(trained, self.frame), theta, cover)
+                return Covered(neurons_of(trained, self.frame), theta, cover)
             except Stuck as stuck:
                 ties += self._new_ties(weights, ties, stuck)
 
-    def _exact(self, trained: Trained) -> Found:
+    def _exact(self, trained: Trained) -> Covered:
         """The exact finish."""
         data = self.data
-        exact: Sequence[Exact] = ()
+        exact: Sequence[RoundedNeuron] = ()
         if len(trained.V):
             exact = refine(data, *self._start(trained), in_time=self._in_time)
             if self.extra:  # the next neuron that is missing is missing beside these, not beside the trained ones
@@ -201,7 +201,7 @@ class Prover:
                     self.troubled,
                     short=True,
                 )
-                return Found(neurons, theta, replace(cover, source=Rounded(tau, THETA_BITS, moves)))
+                return Covered(neurons, theta, replace(cover, source=Rounded(tau, THETA_BITS, moves)))
             except Stuck as stuck:
                 self.troubled.insert(0, (stuck.xi, stuck.u))
                 ties += self._new_ties(weights, ties, stuck)
@@ -212,7 +212,7 @@ class Prover:
         found = refine(self.data, [float(xi) for xi, _ in neurons], V, bits, self._in_time)
         return tuple((one.xi, one.v) for one in found)
 
-    def cover_at(self, theta: Vector, weights: dict[int, Weights], ties: list[Tie]) -> Cover:
+    def cover_at(self, theta: Vector, weights: dict[int, SignedLines], ties: list[Tie]) -> Cover:
         """A cover for theta as it is."""
         with one_thread():
             while True:
@@ -222,7 +222,7 @@ class Prover:
                 except Stuck as stuck:
                     ties = [*ties, *self._new_ties(weights, ties, stuck)]
 
-    def moved(self, found: Found, lift: Matrix) -> Found:
+    def moved(self, found: Covered, lift: Matrix) -> Covered:
         """The same network with a dual point that is orthogonal to the lift, proved again."""
         with one_thread():
             data = self.data
@@ -241,15 +241,15 @@ class Prover:
             pool = self._pool("prove")
             cover = dual_cover(data, self.frame, theta, data.lam**2, ties, radius, pool, short=True)
             source = Rounded(tau, source.bits, moves_between(plain, base))
-            return Found(found.neurons, theta, replace(cover, source=source))
+            return Covered(found.neurons, theta, replace(cover, source=source))
 
-    def _no_excess(self, weights: dict[int, Weights], ties: Sequence[Tie]) -> None:
+    def _no_excess(self, weights: dict[int, SignedLines], ties: Sequence[Tie]) -> None:
         """A tie that is truly above lambda is a neuron that is missing."""
         for tie in ties:
             if longest_squared(self.data, weights[tie.xi], tie) > self.data.lam**2 * (1 + TINY):
                 raise Missed(tie.xi, np.array([float(x) for x in tie.u]) / max(abs(float(x)) for x in tie.u))
 
-    def _new_ties(self, weights: dict[int, Weights], ties: Sequence[Tie], stuck: Stuck) -> list[Tie]:
+    def _new_ties(self, weights: dict[int, SignedLines], ties: Sequence[Tie], stuck: Stuck) -> list[Tie]:
         """The ties near the direction at which the walk got stuck."""
         if len(ties) >= MOST_TIES:
             raise Untied("there are too many ties")
@@ -258,9 +258,9 @@ class Prover:
             raise Untied("a tie is neither inside a concave piece nor on a ray that the data fix")
         return found
 
-    def _loose(self, reason: str, enough: float) -> Found:
+    def _loose(self, reason: str, enough: float) -> Covered:
         """A proof with theta scaled down, as little as time allows."""
-        best: Found | None = None
+        best: Covered | None = None
         for k in LOOSE:
             try:
                 best = self._scaled(1 - Fraction(1, 1 << k), reason)
@@ -272,7 +272,7 @@ class Prover:
             raise Exhausted(reason)
         return best
 
-    def _coarse(self, enough: float) -> Found:
+    def _coarse(self, enough: float) -> Covered:
         """A proof of the gap that was asked for and no more: which multiple of theta that needs is known beforehand."""
         _, base = self._plain()
         lo, hi = 0, PARTS  # tau = 1 - m / PARTS for the largest m with the gap, by bisection
@@ -283,15 +283,15 @@ class Prover:
         self.bound = None
         return self._scaled(1 - Fraction(lo, PARTS), ENOUGH, 1.0 + 1e-7)
 
-    def _scaled(self, tau: Fraction, reason: str, violation: float = inf) -> Found:
+    def _scaled(self, tau: Fraction, reason: str, violation: float = inf) -> Covered:
         """The proof for a multiple of theta."""
         neurons, base = self._plain()
         theta = tuple(tau * x for x in base)
         pool = self._pool("bound")
         cover = dual_cover(self.data, self.frame, theta, self.data.lam**2, (), Fraction(0), pool, violation)
         self.bound = self._value(theta)
-        self.tell(Moment("bound", len(neurons), self.network.objective, self.bound, cover.nodes))
-        return Found(neurons, theta, self._told(cover, tau), reason)
+        self.tell(ProgressEvent("bound", len(neurons), self.network.objective, self.bound, cover.nodes))
+        return Covered(neurons, theta, self._told(cover, tau), reason)
 
     @property
     def network(self) -> Trained:
@@ -358,7 +358,7 @@ class Prover:
         alpha = np.maximum(alpha, 1e-8 * alpha.max())
         return [float(x) for x in xi], U * alpha[:, None]
 
-    def _refined(self, exact: Sequence[Exact]) -> Trained:
+    def _refined(self, exact: Sequence[RoundedNeuron]) -> Trained:
         """The refined network in floats."""
         V = np.array([[float(x) for x in one.v] for one in exact]) @ self.frame.T
         xi = np.array([float(one.xi) for one in exact])
@@ -403,7 +403,7 @@ class Prover:
         def told(nodes: int, open_cones: int) -> None:
             trained = self.trained
             neurons, objective = (len(trained.V), trained.objective) if trained is not None else (0, None)
-            self.tell(Moment(stage, neurons, objective, self.bound, nodes, open_cones))
+            self.tell(ProgressEvent(stage, neurons, objective, self.bound, nodes, open_cones))
 
         def pool(until: Until, nodes: int) -> Pools:
             if self.limits.dask is not None:
@@ -415,10 +415,10 @@ class Prover:
         return pool(self.until, 0)
 
     def _trained(self, neurons: int, objective: float) -> None:
-        self.tell(Moment("train", neurons, objective))
+        self.tell(ProgressEvent("train", neurons, objective))
 
 
-def nearby(data: Data, weights: Weights, ties: Sequence[Tie], stuck: Stuck) -> list[Tie] | None:
+def nearby(data: RefineData, weights: SignedLines, ties: Sequence[Tie], stuck: Stuck) -> list[Tie] | None:
     """Ties near the direction at which a walk got stuck, if there are any that are new."""
     for tolerance in FACES:
         try:
@@ -474,7 +474,7 @@ def rounded_coefficients(columns: Sequence[Vector], residual: Sequence[Fraction]
     return rounded(coefficients(columns, residual), COEFFICIENT_BITS)
 
 
-def ties_of_floats(data: Data, weights: dict[int, Weights], trained: Trained, frame: Floats) -> list[Tie]:
+def ties_of_floats(data: RefineData, weights: dict[int, SignedLines], trained: Trained, frame: Floats) -> list[Tie]:
     """The ties at the neurons of a float network; one that is truly above lambda is a neuron that is missing."""
     found: list[Tie] = []
     lam = float(data.lam)

@@ -41,7 +41,7 @@ class Unrefined(Exception):
 
 
 @dataclass(frozen=True)
-class Face:
+class LineFace:
     """A sign, the kinks (lines), for every line the side on which the neuron lies, and about where it is."""
 
     xi: int
@@ -51,7 +51,7 @@ class Face:
 
 
 @dataclass(frozen=True)
-class Exact:
+class RoundedNeuron:
     """A neuron xi (Zv)_+ with v = numerators / 2^bits, exactly zero on its kinks."""
 
     xi: int
@@ -66,7 +66,7 @@ class Exact:
 
 
 @dataclass(frozen=True)
-class Data:
+class RefineData:
     """What refinement needs of a problem: rows and targets as integers, lines, a basis of the row space."""
 
     N: tuple[Row, ...]
@@ -128,14 +128,14 @@ class Data:
         return np.asarray(A - Q @ (Q.T @ A))
 
 
-def data_of(Z: Matrix, y: Vector, lam: Fraction, lines: Lines, basis: tuple[Row, ...]) -> Data:
+def data_of(Z: Matrix, y: Vector, lam: Fraction, lines: Lines, basis: tuple[Row, ...]) -> RefineData:
     """The problem in integers."""
     N, scale = scaled_rows(Z)
     (targets,), y_scale = scaled_rows([y])
-    return Data(tuple(map(tuple, N)), scale, tuple(targets), y_scale, lam, lines, basis)
+    return RefineData(tuple(map(tuple, N)), scale, tuple(targets), y_scale, lam, lines, basis)
 
 
-def face_basis(data: Data, kinks: Sequence[int]) -> list[Row]:
+def face_basis(data: RefineData, kinks: Sequence[int]) -> list[Row]:
     """Integer vectors that span {v in the row space : p_c.v = 0 on the kinks}."""
     return kernel_of(data.basis, [data.lines.rows[c] for c in kinks])
 
@@ -155,7 +155,7 @@ def kernel_of(E: Sequence[Row], rows: Sequence[Row]) -> list[Row]:
     return found
 
 
-def closed(data: Data, kinks: frozenset[int], basis: Sequence[Row]) -> frozenset[int]:
+def closed(data: RefineData, kinks: frozenset[int], basis: Sequence[Row]) -> frozenset[int]:
     """All lines that vanish on the face."""
     if not kinks:
         return kinks
@@ -179,7 +179,7 @@ def beside(basis: Sequence[Row], v: Floats) -> float:
     return float(np.linalg.norm(v - B @ np.linalg.lstsq(B, v, rcond=None)[0]) / np.linalg.norm(v))
 
 
-def proposed_face(data: Data, units: Floats, xi: int, v: Floats, tolerance: float) -> Face:
+def proposed_face(data: RefineData, units: Floats, xi: int, v: Floats, tolerance: float) -> LineFace:
     """The face whose kinks are the lines that v nearly lies on; where these meet nowhere near v (rows that are nearly
     dependent), as many as do, the nearest first."""
     heights = units @ v / np.linalg.norm(v)
@@ -195,13 +195,13 @@ def proposed_face(data: Data, units: Floats, xi: int, v: Floats, tolerance: floa
         basis = face_basis(data, chosen)
     kinks = closed(data, kinks, basis)
     side = tuple(0 if c in kinks else (1 if h > 0 else -1) for c, h in enumerate(heights))
-    return Face(xi, kinks, side, v)
+    return LineFace(xi, kinks, side, v)
 
 
 class _Newton:
     """The smooth problem on fixed faces."""
 
-    def __init__(self, data: Data, faces: Sequence[Face], bits: int, at: Sequence[Row] | None = None) -> None:
+    def __init__(self, data: RefineData, faces: Sequence[LineFace], bits: int, at: Sequence[Row] | None = None) -> None:
         self.data, self.faces, self.bits = data, faces, bits
         self.Z = data.floats
         self.rows = np.array(data.N, dtype=object)
@@ -284,7 +284,7 @@ class _Newton:
         """|v| as the norm sees it, and the gradient of |v|^2 / 2 in the coordinates of a face."""
         return float(np.linalg.norm(self.seen * v)), q.T @ (self.seen * v)
 
-    def gradient(self, i: int, face: Face, on: np.ndarray, v: Row, r: np.ndarray) -> Floats:
+    def gradient(self, i: int, face: LineFace, on: np.ndarray, v: Row, r: np.ndarray) -> Floats:
         """The gradient of neuron i in the orthonormal coordinates of its face."""
         data = self.data
         product = self.rows.T @ np.where(on, data.bags.shares(r), 0)  # times this
@@ -302,7 +302,7 @@ class _Newton:
         return np.asarray(np.linalg.solve(self.frames[i][2].T, np.array(scaled)))
 
 
-def slopes(data: Data, xi: int, residual: Floats) -> tuple[Floats, Floats]:
+def slopes(data: RefineData, xi: int, residual: Floats) -> tuple[Floats, Floats]:
     """s_c+ and s_c- of every line, in floats."""
     t = data.bags.spread_floats(residual)
     right, left = np.zeros(len(data.lines.rows)), np.zeros(len(data.lines.rows))
@@ -312,7 +312,7 @@ def slopes(data: Data, xi: int, residual: Floats) -> tuple[Floats, Floats]:
     return right, left
 
 
-def departure(data: Data, face: Face, v: Row, residual: Floats) -> Face:
+def departure(data: RefineData, face: LineFace, v: Row, residual: Floats) -> LineFace:
     """The face into which the objective falls most steeply from v, optimal on its own: the same one if there is none.
 
     The subgradients at v are m = lambda v/|v| - sum over lines on of w p - sum over kinks of share w p, with shares in
@@ -345,13 +345,13 @@ def departure(data: Data, face: Face, v: Row, residual: Floats) -> Face:
             kept = closed(data, *_wider(data, level, face)) & face.kinks
             if kept != face.kinks:
                 way = dict(zip(idle, np.where(rise > 0, 1, -1).tolist(), strict=True))
-                return Face(
+                return LineFace(
                     face.xi, kept, tuple(s or (0 if c in kept else way[c]) for c, s in enumerate(face.side)), face.v
                 )
     return face
 
 
-def _wider(data: Data, lines: Sequence[int], face: Face) -> tuple[frozenset[int], list[Row]]:
+def _wider(data: RefineData, lines: Sequence[int], face: LineFace) -> tuple[frozenset[int], list[Row]]:
     """As many of the lines, the first ones first, as leave a face of more dimensions, and the basis of that face."""
     least = len(face_basis(data, sorted(face.kinks)))
     kept: list[int] = []
@@ -362,7 +362,7 @@ def _wider(data: Data, lines: Sequence[int], face: Face) -> tuple[frozenset[int]
 
 
 def first_hit(
-    data: Data, faces: Sequence[Face], here: Sequence[Row], there: Sequence[Row], bits: int
+    data: RefineData, faces: Sequence[LineFace], here: Sequence[Row], there: Sequence[Row], bits: int
 ) -> tuple[Fraction, list[frozenset[int]]]:
     """How far the neurons can go on the way from here to there before a line is met, and the lines met by each."""
     rows = data.lines.matrix.astype(object)
@@ -384,8 +384,8 @@ def first_hit(
 
 
 def refine(
-    data: Data, xi: Sequence[float], V: Floats, bits: int = BITS, in_time: Callable[[], None] = lambda: None
-) -> list[Exact]:
+    data: RefineData, xi: Sequence[float], V: Floats, bits: int = BITS, in_time: Callable[[], None] = lambda: None
+) -> list[RoundedNeuron]:
     """Neurons of many digits; `in_time` raises what ends the work."""
     reason = Unrefined("there are no neurons")
     units = float_lines(data.lines)
@@ -398,7 +398,7 @@ def refine(
     raise reason
 
 
-def _settled(data: Data, faces: list[Face], bits: int, in_time: Callable[[], None]) -> list[Exact]:
+def _settled(data: RefineData, faces: list[LineFace], bits: int, in_time: Callable[[], None]) -> list[RoundedNeuron]:
     """An active set method: Newton's steps on the faces, each as far as the next line; there the line becomes a kink.
     At the optimum on the faces, kinks are left along the steepest way down."""
     seen: set[tuple[tuple[int, frozenset[int], tuple[int, ...]], ...]] = set()
@@ -438,7 +438,7 @@ def _settled(data: Data, faces: list[Face], bits: int, in_time: Callable[[], Non
         residual = np.array([float(Fraction(int(x), data.unit << bits)) for x in r])
         left = [departure(data, face, v, residual) for face, v in zip(newton.faces, here, strict=True)]
         if all(new is old for new, old in zip(left, newton.faces, strict=True)):
-            return [Exact(f.xi, v, bits, f.kinks) for f, v in zip(newton.faces, here, strict=True)]
+            return [RoundedNeuron(f.xi, v, bits, f.kinks) for f, v in zip(newton.faces, here, strict=True)]
         newton = _Newton(data, left, bits, here)
         last, stalled = inf, 0
     raise Unrefined("the faces of the neurons do not settle")
@@ -450,14 +450,14 @@ def _lasting(vectors: Sequence[Row]) -> list[int]:
     return [i for i, size in enumerate(sizes) if size * NOTHING > max(sizes)]
 
 
-def with_sides(data: Data, face: Face, v: Row) -> Face:
+def with_sides(data: RefineData, face: LineFace, v: Row) -> LineFace:
     """The face with the sides on which v lies exactly."""
     heights = data.lines.matrix.astype(object) @ np.array(v, dtype=object)
     side = tuple(0 if c in face.kinks else (1 if h > 0 else -1) for c, h in enumerate(heights))
     return replace(face, side=side)
 
 
-def _with_kinks(data: Data, face: Face, lines: frozenset[int]) -> Face:
+def _with_kinks(data: RefineData, face: LineFace, lines: frozenset[int]) -> LineFace:
     """The face inside the lines that were met."""
     if not lines:
         return face

@@ -13,9 +13,9 @@ import numpy as np
 from relu_cert.cover.free_task import task_of
 from relu_cert.cover.limits import MOST_DIRECTIONS
 from relu_cert.cover.lines import frame_of, lines_of, row_space
-from relu_cert.cover.refine import Data, data_of
+from relu_cert.cover.refine import RefineData, data_of
 from relu_cert.cover.stack import Floats
-from relu_cert.cover.train import Task, Trained, objective
+from relu_cert.cover.train import Trained, TrainingTask, objective
 from relu_cert.exact import Matrix, Vector, first_independent, scaled_rows
 from relu_cert.free.terms import outputs, weights_of
 from relu_cert.problem.loss import SQUARES
@@ -26,12 +26,12 @@ LONGEST = 2**40  # an entry of the basis, of generators that may have 52 bits
 
 
 @dataclass(frozen=True)
-class Setting:
+class CoverData:
     """The problem, the columns of its free terms, its data in integers, and the frame in which it is trained."""
 
     problem: Problem
     columns: tuple[Vector, ...]
-    data: Data
+    data: RefineData
     frame: Floats
 
     @property
@@ -50,16 +50,16 @@ class Setting:
         return self.data.lines.biases
 
     @cached_property
-    def task(self) -> Task:
+    def task(self) -> TrainingTask:
         """The problem in floats, in the coordinates of the frame."""
         return task_of(self.problem, self.columns, self.data.floats @ self.frame.T, float(self.data.lam))
 
-    def at(self, lam: Fraction) -> Setting:
+    def at(self, lam: Fraction) -> CoverData:
         """The same at lambda."""
         return replace(self, data=replace(self.data, lam=lam))
 
 
-def setting(problem: Problem) -> Setting:
+def setting(problem: Problem) -> CoverData:
     """The problem, prepared (lambda is 1 until it is set). With free biases it is trained in the columns of Z."""
     Z, biases = problem.relu.Z, "biases" in problem.free
     lines = lines_of(Z, biases, problem.relu.bags)
@@ -70,10 +70,10 @@ def setting(problem: Problem) -> Setting:
     if problem.loss is SQUARES and columns:
         own = (scaled_rows([columns[j]])[0][0] for j in first_independent(columns))
         data = replace(data, outputs=tuple(map(tuple, own)))
-    return Setting(problem, columns, data, frame)
+    return CoverData(problem, columns, data, frame)
 
 
-def setting_for_cover(problem: Problem) -> Setting | None:
+def setting_for_cover(problem: Problem) -> CoverData | None:
     """The same; None where there is no cover: with too many rows or features, too long a basis, or zeros only."""
     Z = problem.relu.Z
     if len(Z[0]) > MOST_COLUMNS or len(Z) > MOST_ROWS or not any(any(weights_of(problem.free, z)) for z in Z):
@@ -87,7 +87,7 @@ KINKS = (1e-6, 1e-7, 1e-5, 1e-8)  # lines as near as this to a neuron are its ki
 STEPS = 30
 
 
-def polished(task: Task, trained: Trained) -> Trained:
+def polished(task: TrainingTask, trained: Trained) -> Trained:
     """The network at the optimum of its faces: Newton's method with kinks and patterns held, to the digits of floats.
     The given network where that is no better."""
     sizes = task.sizes(trained.V)
@@ -101,7 +101,7 @@ def polished(task: Task, trained: Trained) -> Trained:
     return best
 
 
-def _on_faces(task: Task, trained: Trained, kinks: np.ndarray) -> Trained | None:
+def _on_faces(task: TrainingTask, trained: Trained, kinks: np.ndarray) -> Trained | None:
     """Newton's method on the faces of these kinks; None where it leaves the patterns."""
     V, xi = trained.V, trained.xi
     bases = [_null_space(task.Z[kinks[:, i]], V.shape[1]) for i in range(len(V))]
@@ -147,7 +147,7 @@ def _null_space(rows: Floats, d: int) -> Floats:
     return null
 
 
-def _slope(task: Task, trained: Trained) -> float:
+def _slope(task: TrainingTask, trained: Trained) -> float:
     """The largest distance of xi theta.(Zu)_+ from lambda at the neurons, relatively."""
     if not len(trained.V):
         return 0.0

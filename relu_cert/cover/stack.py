@@ -19,7 +19,7 @@ MOST_EDGES = 4  # the best edge, and others that are tried where a walk looks ah
 ROOM = 4096  # bytes that one node may write at the most
 
 
-class Side(NamedTuple):
+class SignedProblem(NamedTuple):
     """One sign xi in floats, lambda = 1, in orthonormal coordinates of the row space; and the integers behind it.
 
     `lines` are the primitive rows of the convex lines, `normals` their directions in floats, `light` the concave rows
@@ -42,7 +42,7 @@ class Side(NamedTuple):
     unseen: float
 
 
-class Ties(NamedTuple):
+class SharpCones(NamedTuple):
     """Where the bound is attained: concave pieces (`a` the gradient of f1, `side` the sign of every convex line), and
     rays (unit vectors, which lines pass through them). `names` and `ray_names` are their numbers in the evidence. Where
     the lines through u leave a plane, `across` is the unit vector of the plane that is orthogonal to u (else 0), and
@@ -99,7 +99,7 @@ class Tape(NamedTuple):
 TOP, NODES, LEAVES, DEEPEST, LONGEST, PENDING = range(6)
 
 
-def empty_stack(side: Side, most_depth: int) -> Stack:
+def empty_stack(side: SignedProblem, most_depth: int) -> Stack:
     """Room for a walk."""
     d, D = side.frame.shape
     S, n_P, n_N = most_depth + 8 * d + 12, max(len(side.P), 1), max(len(side.N), 1)
@@ -188,7 +188,7 @@ class Room(NamedTuple):
     tried: Bytes
 
 
-def empty_room(side: Side) -> Room:
+def empty_room(side: SignedProblem) -> Room:
     """Room for the cones of one sign."""
     d, D = side.frame.shape
     n, many = STEPS + 3, max(len(side.P), len(side.N), 1)

@@ -21,7 +21,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from relu_cert.clock import NEVER, Ended, Until, interrupted, stopped, until
-from relu_cert.cover.build import DEPTH, Direction, Done, Exhausted, Pool, Rest, Task, grow
+from relu_cert.cover.build import DEPTH, Direction, Done, Exhausted, Pool, Rest, RootTask, grow
 from relu_cert.cover.engine import ENGINE
 from relu_cert.cover.limits import Limits
 from relu_cert.cover.stack import DONE, NODES, Stack, Tape
@@ -162,7 +162,7 @@ class Kept:
     slice: float = 0.0  # the first one is short: a little is kept at once
     nodes: int = 0
 
-    def run(self, tasks: Sequence[Task], violation: float) -> Iterator[Done]:
+    def run(self, tasks: Sequence[RootTask], violation: float) -> Iterator[Done]:
         """Do the tasks until one fails."""
         state = self.state
         left = dict(zip(names_of(tasks, violation), tasks, strict=True))
@@ -190,7 +190,7 @@ class Kept:
             if stopped() or self.deadline.over or self.nodes + opened > self.most:
                 raise Exhausted
 
-    def _slice(self, tasks: dict[str, Task], violation: float) -> None:
+    def _slice(self, tasks: dict[str, RootTask], violation: float) -> None:
         """Go on with the tasks for a while, and write the state."""
         if not tasks:
             return
@@ -205,7 +205,7 @@ class Kept:
             self.slice = max(SLICE, SHARE * (perf_counter() - begin))
 
 
-def names_of(tasks: Sequence[Task], violation: float) -> list[str]:
+def names_of(tasks: Sequence[RootTask], violation: float) -> list[str]:
     """Digests of all that the trees of these root cones, which are of one sign and theta, depend on."""
     shared = sha256(repr((DEPTH, violation, tasks[0].ahead)).encode())
     for part in (*tasks[0].side, *tasks[0].ties):
@@ -223,7 +223,7 @@ class Serial:
     told: Callable[[int, int], None] = lambda nodes, open: None
     nodes: int = field(default=0)
 
-    def run(self, tasks: Sequence[Task], violation: float) -> Iterator[Done]:
+    def run(self, tasks: Sequence[RootTask], violation: float) -> Iterator[Done]:
         """Do the tasks until one fails."""
         for number, task in enumerate(tasks):
             before = self.nodes
@@ -249,7 +249,7 @@ class Processes:
     told: Callable[[int, int], None] = lambda nodes, open: None
     nodes: int = field(default=0)
 
-    def run(self, tasks: Sequence[Task], violation: float) -> Iterator[Done]:
+    def run(self, tasks: Sequence[RootTask], violation: float) -> Iterator[Done]:
         """Do all tasks; the first one in order that failed decides."""
         from joblib import Parallel, delayed
 
@@ -288,7 +288,7 @@ class Cluster:
     told: Callable[[int, int], None] = lambda nodes, open: None
     nodes: int = field(default=0)
 
-    def run(self, tasks: Sequence[Task], violation: float) -> Iterator[Done]:
+    def run(self, tasks: Sequence[RootTask], violation: float) -> Iterator[Done]:
         """Do all tasks; the first one in order that failed decides."""
         from dask.distributed import Client
 
@@ -304,7 +304,7 @@ class Cluster:
                 yield done
 
 
-def timed(task: Task, nodes: int, violation: float, seconds: float) -> Done:
+def timed(task: RootTask, nodes: int, violation: float, seconds: float) -> Done:
     """One task in another process, for at most so many seconds."""
     end = until(seconds, shared=True)
     return grow(task, nodes, violation, lambda *_: not end.over)

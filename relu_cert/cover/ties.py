@@ -18,10 +18,9 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
-from relu_cert.cover.lines import Lines, Weights
-from relu_cert.cover.refine import Data, closed, face_basis, float_lines, kernel_of
-from relu_cert.cover.stack import Floats, Side
-from relu_cert.cover.stack import Ties as EngineTies
+from relu_cert.cover.lines import Lines, SignedLines
+from relu_cert.cover.refine import RefineData, closed, face_basis, float_lines, kernel_of
+from relu_cert.cover.stack import Floats, SharpCones, SignedProblem
 from relu_cert.evidence import Row, Tie
 from relu_cert.exact import Vector, norm_squared, to_fmpq, to_fraction
 
@@ -46,12 +45,12 @@ def unit(u: Row) -> Floats:
     return np.array([(x << 300) / size for x in u])
 
 
-def heights(weights: Weights, u: Row) -> list[int]:
+def heights(weights: SignedLines, u: Row) -> list[int]:
     """p_c.u for every line."""
     return [int(h) for h in weights.lines.matrix.astype(object) @ np.array(u, dtype=object)]
 
 
-def top(weights: Weights, u: Row) -> Fraction:
+def top(weights: SignedLines, u: Row) -> Fraction:
     """xi theta.(Zu)_+"""
     total = sum(a * b for a, b in zip(weights.c0, u, strict=True))
     total += sum(w * h for w, h in zip(weights.w, heights(weights, u), strict=True) if h > 0)
@@ -63,17 +62,17 @@ def length_squared(lines: Lines, u: Row) -> int:
     return sum(x * x for x in lines.seen(u))
 
 
-def value(weights: Weights, u: Row) -> float:
+def value(weights: SignedLines, u: Row) -> float:
     """xi theta.(Zu)_+ / |u| in floats, from exact integers."""
     return float(top(weights, u) / Fraction(isqrt(length_squared(weights.lines, u) << 200), 1 << 100))
 
 
-def value_squared(weights: Weights, u: Row) -> Fraction:
+def value_squared(weights: SignedLines, u: Row) -> Fraction:
     """(xi theta.(Zu)_+ / |u|)^2, 0 where that is negative."""
     return max(top(weights, u), Fraction(0)) ** 2 / length_squared(weights.lines, u)
 
 
-def dual_vector(weights: Weights, side: Sequence[int]) -> list[int]:
+def dual_vector(weights: SignedLines, side: Sequence[int]) -> list[int]:
     """c0 + sum of w_c p_c over the lines that are on, times unit."""
     v = list(weights.c0)
     for c, s in enumerate(side):
@@ -82,7 +81,7 @@ def dual_vector(weights: Weights, side: Sequence[int]) -> list[int]:
     return v
 
 
-def ties_at(data: Data, weights: Weights, xi: int, u: Row) -> list[Tie]:
+def ties_at(data: RefineData, weights: SignedLines, xi: int, u: Row) -> list[Tie]:
     """The ties in the direction of an exact vector u: one, or one for each side of the convex lines through it."""
     side = tuple((x > 0) - (x < 0) for x in heights(weights, u))
     kinks = [c for c, s in enumerate(side) if s == 0]
@@ -107,7 +106,7 @@ def ties_at(data: Data, weights: Weights, xi: int, u: Row) -> list[Tie]:
     return found
 
 
-def shortened(data: Data, weights: Weights, u: Row, side: tuple[int, ...], kinks: list[int]) -> Row:
+def shortened(data: RefineData, weights: SignedLines, u: Row, side: tuple[int, ...], kinks: list[int]) -> Row:
     """A vector of fewer digits with the same sides."""
     basis = face_basis(data, kinks)
     B = np.array([[float(x) for x in b] for b in basis]).T
@@ -126,7 +125,7 @@ def shortened(data: Data, weights: Weights, u: Row, side: tuple[int, ...], kinks
 
 
 def shares_of(
-    data: Data, weights: Weights, u: Row, side: Sequence[int], chosen: Mapping[int, int]
+    data: RefineData, weights: SignedLines, u: Row, side: Sequence[int], chosen: Mapping[int, int]
 ) -> tuple[Fraction, ...] | None:
     """Shares of the lines through u with c0 + sum_on + sum share w p = lambda u/|u|, to many digits: in [0, 1] for
     concave lines, at least 1 or at most 0 for convex ones on their chosen sides. None where there are none."""
@@ -185,7 +184,7 @@ def shares_of(
 
 
 def _levelled(
-    weights: Weights, v: Sequence[int], tight: Sequence[int], shares: Sequence[Fraction], free: NDArray[np.bool_]
+    weights: SignedLines, v: Sequence[int], tight: Sequence[int], shares: Sequence[Fraction], free: NDArray[np.bool_]
 ) -> tuple[Fraction, ...] | None:
     """The shares with one of them moved so that v + sum share w p has no bias, exactly; None where none is free."""
     bias = [weights.w[c] * weights.lines.rows[c][-1] for c in tight]
@@ -201,12 +200,12 @@ def _clip(s: Fraction, low: int | None, high: int | None) -> Fraction:
     return s if high is None else min(s, Fraction(high))
 
 
-def tight_lines(weights: Weights, tie: Tie) -> list[int]:
+def tight_lines(weights: SignedLines, tie: Tie) -> list[int]:
     """The lines with weight that pass through u."""
     return [c for c, (w, h) in enumerate(zip(weights.w, heights(weights, tie.u), strict=True)) if w and not h]
 
 
-def at_weights(tie: Tie, before: Weights, after: Weights) -> Tie:
+def at_weights(tie: Tie, before: SignedLines, after: SignedLines) -> Tie:
     """The tie at other weights: lines through u that have lost theirs have no share any more."""
     if tie.shares is None:
         return tie
@@ -217,7 +216,7 @@ def at_weights(tie: Tie, before: Weights, after: Weights) -> Tie:
     return replace(tie, shares=tuple(share[c] for c in tight))
 
 
-def exact_shares(data: Data, weights: Weights, tie: Tie) -> Tie:
+def exact_shares(data: RefineData, weights: SignedLines, tie: Tie) -> Tie:
     """The tie with shares for which v is exactly the projection of the gradient on its face, if they are in [0, 1]."""
     tight = tight_lines(weights, tie)
     if tie.shares is None or not tight or any(weights.w[c] > 0 for c in tight):
@@ -243,14 +242,14 @@ def exact_shares(data: Data, weights: Weights, tie: Tie) -> Tie:
     return replace(tie, shares=exact) if all(0 <= s <= 1 for s in exact) else tie
 
 
-def longest_squared(data: Data, weights: Weights, tie: Tie) -> Fraction:
+def longest_squared(data: RefineData, weights: SignedLines, tie: Tie) -> Fraction:
     """|v|^2 of a neuron; of a ray or plane that of the gradient on it."""
     if tie.shares is None:
         return gradient_squared(data.basis, weights, tie)
     return piece_squared(weights, tie)
 
 
-def tie_vector(data: Data, weights: Weights, tie: Tie) -> Vector:
+def tie_vector(data: RefineData, weights: SignedLines, tie: Tie) -> Vector:
     """v of a neuron; of a ray or plane the gradient on it."""
     if tie.shares is not None:
         return piece_vector(weights, tie)
@@ -260,12 +259,12 @@ def tie_vector(data: Data, weights: Weights, tie: Tie) -> Vector:
     return tuple(to_fraction(x) / weights.unit for x in found.entries())
 
 
-def piece_squared(weights: Weights, tie: Tie) -> Fraction:
+def piece_squared(weights: SignedLines, tie: Tie) -> Fraction:
     """|v|^2 of a tie with shares."""
     return norm_squared(piece_vector(weights, tie))
 
 
-def piece_vector(weights: Weights, tie: Tie) -> Vector:
+def piece_vector(weights: SignedLines, tie: Tie) -> Vector:
     """v of a tie with shares."""
     tight = tight_lines(weights, tie)
     side = [0 if c in tight else s for c, s in enumerate(tie.side)]
@@ -275,11 +274,11 @@ def piece_vector(weights: Weights, tie: Tie) -> Vector:
     return tuple(v)
 
 
-def _kinks(weights: Weights, tie: Tie) -> list[Row]:
+def _kinks(weights: SignedLines, tie: Tie) -> list[Row]:
     return [weights.lines.rows[c] for c, s in enumerate(tie.side) if s == 0]
 
 
-def gradient_squared(basis: Sequence[Row], weights: Weights, tie: Tie) -> Fraction:
+def gradient_squared(basis: Sequence[Row], weights: SignedLines, tie: Tie) -> Fraction:
     """The square of the gradient on the face of the lines through u: of its projection on that face."""
     rows = kernel_of(basis, _kinks(weights, tie))
     B, S = fmpz_mat([list(b) for b in rows]), fmpz_mat([list(weights.lines.seen(b)) for b in rows])
@@ -288,7 +287,7 @@ def gradient_squared(basis: Sequence[Row], weights: Weights, tie: Tie) -> Fracti
     return Fraction(int(square.p), int(square.q)) / weights.unit**2
 
 
-def near_direction(data: Data, weights: Weights, u: Floats, tolerance: float) -> Row:
+def near_direction(data: RefineData, weights: SignedLines, u: Floats, tolerance: float) -> Row:
     """The exact maximiser at theta on the face whose lines nearly pass through u: the projection of the gradient."""
     units = float_lines(data.lines)
     at = units @ u / np.linalg.norm(u)
@@ -315,7 +314,7 @@ def _with_bias(weights: Row, u: Floats) -> Row:
     return (*(times * x for x in weights[:-1]), round(bias))
 
 
-def pieces_near(data: Data, weights: Weights, xi: int, u: Floats, radius: float) -> list[Tie]:
+def pieces_near(data: RefineData, weights: SignedLines, xi: int, u: Floats, radius: float) -> list[Tie]:
     """The pieces around u, one for each side of the convex lines near it if they are few."""
     at = float_lines(data.lines) @ u / np.linalg.norm(u)
     convex = [c for c in np.flatnonzero(np.abs(at) < radius).tolist() if weights.w[c] > 0]
@@ -332,7 +331,7 @@ def pieces_near(data: Data, weights: Weights, xi: int, u: Floats, radius: float)
     return found
 
 
-def faces_near(data: Data, weights: Weights, xi: int, pieces: Sequence[Tie]) -> list[Tie]:
+def faces_near(data: RefineData, weights: SignedLines, xi: int, pieces: Sequence[Tie]) -> list[Tie]:
     """The rays and planes of the directions of pieces on many convex lines."""
     found = []
     for piece in pieces:
@@ -343,7 +342,7 @@ def faces_near(data: Data, weights: Weights, xi: int, pieces: Sequence[Tie]) -> 
     return found
 
 
-def _piece_near(weights: Weights, xi: int, about: Floats, at: Floats, radius: float) -> Tie:
+def _piece_near(weights: SignedLines, xi: int, about: Floats, at: Floats, radius: float) -> Tie:
     """The piece on the sides of the heights: v is the shortest vector that the shares of the lines near u allow, so
     that the bound is the best on this side; |v| may be less than lambda. With free biases it has no bias."""
     near = [c for c in np.flatnonzero(np.abs(at) < radius).tolist() if weights.w[c]]
@@ -366,7 +365,7 @@ def _piece_near(weights: Weights, xi: int, about: Floats, at: Floats, radius: fl
 
 
 def _without_bias(
-    weights: Weights, side: Sequence[int], about: Floats, u: Row, shares: dict[int, fmpq]
+    weights: SignedLines, side: Sequence[int], about: Floats, u: Row, shares: dict[int, fmpq]
 ) -> tuple[Row, dict[int, fmpq]]:
     """The shares with one of them moved, by a tiny bit, so that v has no bias; u keeps its lines. Where no share is
     free, v has none by itself, and every bias near u will do."""
@@ -384,7 +383,7 @@ def _without_bias(
     return u, shares | {c: shares[c] - left / bias[c]}
 
 
-def shortest(weights: Weights, side: Sequence[int], near: Sequence[int]) -> tuple[Row, dict[int, fmpq]]:
+def shortest(weights: SignedLines, side: Sequence[int], near: Sequence[int]) -> tuple[Row, dict[int, fmpq]]:
     """min |c0 + sum over lines on of w p + sum over the lines near of share w p|, shares in [0, 1] of concave lines and
     on their side of [0, 1] of convex ones, by an exact active set: a multiple of the vector, and the shares. With free
     biases the bias counts STEEP times: so it nearly vanishes, and the last entry of the first vector is STEEP^2 times
@@ -455,7 +454,9 @@ def projection(lines: Lines, basis: Sequence[Row], v: Sequence[int]) -> Row:
     return tuple(x // g for x in numerators)
 
 
-def _plane(data: Data, weights: Weights, side: Side, tie: Tie) -> tuple[Floats, tuple[float, float], Floats]:
+def _plane(
+    data: RefineData, weights: SignedLines, side: SignedProblem, tie: Tie
+) -> tuple[Floats, tuple[float, float], Floats]:
     """The unit vector of a tie's plane that is orthogonal to u (0 for a ray), how far the pattern of u goes along it,
     and the gradient on the ray or plane over lambda."""
     frame = side.frame
@@ -488,8 +489,8 @@ def _gradient(lines: Lines, v: Floats, B: Floats) -> Floats:
 
 
 def engine_ties(
-    data: Data, ties: Sequence[Tie], weights: Weights, side: Side, xi: int, doubts: Sequence[int]
-) -> EngineTies:
+    data: RefineData, ties: Sequence[Tie], weights: SignedLines, side: SignedProblem, xi: int, doubts: Sequence[int]
+) -> SharpCones:
     """The ties of one sign for the engine."""
     d = len(side.frame)
     here = [(i, t) for i, t in enumerate(ties) if t.xi == xi]
@@ -507,7 +508,7 @@ def engine_ties(
         found = [[t.side[c] == 0 for c in lines] for _, t in rays]
         return np.array(found, dtype=np.uint8).reshape(len(rays), len(lines))
 
-    return EngineTies(
+    return SharpCones(
         a=np.ascontiguousarray(a),
         side=sides,
         names=np.array([i for i, _ in pieces], dtype=np.int64),

@@ -53,7 +53,7 @@ class Trained:
 
 
 @dataclass(frozen=True)
-class Task:
+class TrainingTask:
     """Z in orthonormal coordinates of its row space, y and lambda; squares, or the logistic loss for labels +-1."""
 
     Z: Floats
@@ -146,7 +146,7 @@ class Task:
         return ascend(self.Z, self.spread(t), U, 80, 1e-3, self.stop)
 
 
-def objective(task: Task, V: Floats, xi: Signs) -> tuple[float, Floats]:
+def objective(task: TrainingTask, V: Floats, xi: Signs) -> tuple[float, Floats]:
     """The loss + lambda sum |v|, and theta, minus the gradient of the loss: the residual of the squares."""
     value, theta = task.loss(task.pooled(np.maximum(task.Z @ V.T, 0.0) @ xi))
     return value + task.lam * float(task.sizes(V).sum()), theta
@@ -189,7 +189,7 @@ def starts_for(rows: int) -> int:
     return STARTS if rows <= MANY_ROWS else max(FEW_STARTS, min(STARTS, HEIGHTS // rows))
 
 
-def largest(task: Task, rng: np.random.Generator) -> tuple[float, int, Floats]:
+def largest(task: TrainingTask, rng: np.random.Generator) -> tuple[float, int, Floats]:
     """About the least lambda for which no neuron is active; the sign and direction that say so."""
     theta, starts = task.loss(np.zeros(len(task.y)))[1], starts_for(len(task.Z))
     U = np.vstack([rng.standard_normal((starts, task.Z.shape[1])), task.Z[:starts], -task.Z[:starts]])
@@ -231,7 +231,7 @@ def weigh(A: Floats, y: Floats, lam: float) -> Floats:
     return alpha
 
 
-def _weights(task: Task, A: Floats, first: Floats) -> Floats:
+def _weights(task: TrainingTask, A: Floats, first: Floats) -> Floats:
     """alpha >= 0 with the least loss(A alpha) + lambda sum alpha: at once for the squares, for the logistic loss by
     quadratic models with a line search, from the weights of the first columns."""
     if not task.logistic:
@@ -323,7 +323,7 @@ class Bend:
         return np.asarray((root.transpose(0, 2, 1) @ y.reshape(m, d, 1)).reshape(order), dtype=np.float64)
 
 
-def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> tuple[Floats, Signs]:
+def newton(task: TrainingTask, V: Floats, xi: Signs, smooth: list[float], most: int) -> tuple[Floats, Signs]:
     """Newton's method on the neurons, (s)_+ smoothed as (s + sqrt(s^2 + mu^2)) / 2, mu from large to small."""
     if (every := len(task.Z) * V.size // MOST_ENTRIES) and task.bags is EACH:
         return newton(task.on(np.arange(0, len(task.Z), every + 1)), V, xi, smooth, most)
@@ -382,7 +382,7 @@ def _work(n: int, m: int, d: int) -> int:
     return min((m * d) ** 3, n * n * m * d + m * d**3) if n < m * d else (m * d) ** 3
 
 
-def _quasi_newton(task: Task, V: Floats, xi: Signs, smooth: list[float]) -> tuple[Floats, Signs]:
+def _quasi_newton(task: TrainingTask, V: Floats, xi: Signs, smooth: list[float]) -> tuple[Floats, Signs]:
     """The same where the Hessian is too large: L-BFGS."""
     Z, lam = task.Z, task.lam
 
@@ -414,7 +414,7 @@ def _unless_interrupted(intermediate_result: OptimizeResult) -> None:
 
 
 def _line_search(
-    task: Task, V: Floats, xi: Signs, mu: float, now: float, gradient: Floats, H: Bend, damping: float
+    task: TrainingTask, V: Floats, xi: Signs, mu: float, now: float, gradient: Floats, H: Bend, damping: float
 ) -> tuple[Floats | None, Floats, float]:
     """A damped Newton step that decreases the smoothed objective; None where there is none."""
     mean = H.trace / V.size
@@ -434,7 +434,7 @@ def _line_search(
     return None, step, damping
 
 
-def merged(task: Task, V: Floats, xi: Signs) -> tuple[Floats, Signs]:
+def merged(task: TrainingTask, V: Floats, xi: Signs) -> tuple[Floats, Signs]:
     """Neurons of one direction and sign are one."""
     V, xi = V.copy(), xi.copy()
     U = V / task.sizes(V)[:, None]
@@ -453,7 +453,7 @@ def _near(u: Floats, v: Floats, by: float) -> bool:
 
 
 def _violators(
-    task: Task, r: Floats, V: Floats, xi: Signs, rng: np.random.Generator, starts: int, candidates: int
+    task: TrainingTask, r: Floats, V: Floats, xi: Signs, rng: np.random.Generator, starts: int, candidates: int
 ) -> tuple[Floats, Signs, float]:
     """Local maxima above lambda, and by how much, relatively; from random starts, rows, neurons, their opposites
     and directions beside them."""
@@ -479,7 +479,7 @@ def _violators(
 
 
 def train(
-    task: Task,
+    task: TrainingTask,
     V: Floats | None = None,
     xi: Signs | None = None,
     told: Callable[[int, float], None] = lambda neurons, value: None,
@@ -536,7 +536,7 @@ def train(
     return Trained(V, xi, r, value)
 
 
-def polished(task: Task, V: Floats, xi: Signs) -> tuple[Floats, Signs]:
+def polished(task: TrainingTask, V: Floats, xi: Signs) -> tuple[Floats, Signs]:
     """The neurons after Newton's method with hardly any smoothing; as they are where that would see some rows only."""
     if not len(V) or len(task.Z) * V.size > MOST_ENTRIES:
         return V, xi
@@ -547,7 +547,7 @@ def polished(task: Task, V: Floats, xi: Signs) -> tuple[Floats, Signs]:
     return merged(task, V[kept], xi[kept])
 
 
-def moved(task: Task, V: Floats, xi: Signs, *, far: bool) -> tuple[Floats, Signs]:
+def moved(task: TrainingTask, V: Floats, xi: Signs, *, far: bool) -> tuple[Floats, Signs]:
     """The neurons after Newton's method, if that helps."""
     size = float(task.sizes(V).max())
     before = objective(task, V, xi)[0]

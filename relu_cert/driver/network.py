@@ -23,13 +23,12 @@ from relu_cert.clock import INTERRUPTED, Until, interrupted
 from relu_cert.cover.build import Exhausted
 from relu_cert.cover.complement import Neurons
 from relu_cert.cover.facts import add_free_set, add_optimal_set, covered_zero_facts, prove_lambda_max, trivial_bound
-from relu_cert.cover.free_task import Task as FreeTask
-from relu_cert.cover.free_task import task_of
-from relu_cert.cover.limits import ENOUGH, MANY_FEATURES, Limits, Moment, Tell
+from relu_cert.cover.free_task import FreeTask, task_of
+from relu_cert.cover.limits import ENOUGH, MANY_FEATURES, Limits, ProgressEvent, Tell
 from relu_cert.cover.prover import COARSE, SURELY, Prover, exact_fit, neurons_of, rounded_coefficients
-from relu_cert.cover.setting import Setting, polished, setting_for_cover
+from relu_cert.cover.setting import CoverData, polished, setting_for_cover
 from relu_cert.cover.stack import Floats
-from relu_cert.cover.train import Task, largest, train
+from relu_cert.cover.train import TrainingTask, largest, train
 from relu_cert.errors import Late
 from relu_cert.evidence import MOST_ROWS
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
@@ -45,7 +44,7 @@ from relu_cert.prove.facts import (
     LambdaMax,
     PieceMultipliers,
     Primal,
-    Unknown,
+    UnknownSet,
 )
 from relu_cert.prove.free_listed import listed_dual
 from relu_cert.prove.listed import listed_facts, listed_lambda_max
@@ -80,7 +79,7 @@ class Question:
     lam: Fraction
     top: LambdaMax
     columns: tuple[Vector, ...]
-    task: Task
+    task: TrainingTask
     frame: Floats
     gap: Fraction
     limits: Limits
@@ -152,7 +151,7 @@ def is_moderate(problem: Problem) -> bool:
     return all(LEAST <= x <= MOST and x.denominator.bit_length() <= LONG for x in numbers)
 
 
-def _in_floats(problem: Problem, given: Setting | None) -> tuple[Floats, tuple[Vector, ...], Task]:
+def _in_floats(problem: Problem, given: CoverData | None) -> tuple[Floats, tuple[Vector, ...], TrainingTask]:
     """The frame in which the network is trained, the free columns and the task (lambda is set later)."""
     if given is not None:
         return given.frame, given.columns, given.task
@@ -163,7 +162,7 @@ def _in_floats(problem: Problem, given: Setting | None) -> tuple[Floats, tuple[V
     return frame, columns, task_of(problem, columns, Z, 1.0)
 
 
-def _best(question: Question, given: Setting | None) -> Facts:
+def _best(question: Question, given: CoverData | None) -> Facts:
     """The best of what the provers show, one after the other, until it is enough."""
     found: list[Facts] = []
     reason, neurons = "", None
@@ -186,10 +185,10 @@ def _best(question: Question, given: Setting | None) -> Facts:
         return best
     if not best.covered and question.plain_list:
         return best
-    return replace(best, optimal_set=Unknown(INTERRUPTED if interrupted() else reason or best.unsettled))
+    return replace(best, optimal_set=UnknownSet(INTERRUPTED if interrupted() else reason or best.unsettled))
 
 
-def _provers(question: Question, given: Setting | None) -> Sequence[Prove]:
+def _provers(question: Question, given: CoverData | None) -> Sequence[Prove]:
     """What is tried, in order. The list goes first where it proves all that is proved of such a loss, the leaders where
     they are faster because a wide gap will do."""
     if given is None:
@@ -226,7 +225,7 @@ def share_of_cover(rank: int, rows: int = 0) -> float:
     return 0.75 if rank <= EASY else 0.5 if rank < HARD else 0.3 if rank < HARDEST else 0.1
 
 
-def prove_by_cover(given: Setting, question: Question, neurons: Neurons | None) -> Attempt:
+def prove_by_cover(given: CoverData, question: Question, neurons: Neurons | None) -> Attempt:
     """A cover, with the optimal set where its finish is exact."""
     rank, until = len(given.data.basis), question.until
     seconds = max(share_of_cover(rank, len(given.Z)) * until.left, 1.0)
@@ -266,7 +265,7 @@ def by_list(question: Question, neurons: Neurons | None) -> Attempt:
 
 def by_leaders(question: Question, neurons: Neurons | None) -> Attempt:
     """The leaders' bound, for the network that was trained, in the time that is left."""
-    from relu_cert.leaders.find import Neuron, find_leaders
+    from relu_cert.leaders.find import FloatNeuron, find_leaders
 
     problem, until = question.problem, question.until
     if neurons is None:
@@ -277,14 +276,14 @@ def by_leaders(question: Question, neurons: Neurons | None) -> Attempt:
         problem.relu.Z,
         problem.y,
         question.lam,
-        [Neuron(xi, w) for xi, w in neurons],
+        [FloatNeuron(xi, w) for xi, w in neurons],
         max(until.left, LEADERS * question.seconds, 5.0),
         logistic=problem.loss is LOGISTIC,
         outputs=question.columns,
         biases="biases" in problem.free,
         bags=problem.relu.bags,
         good=SURELY * float(question.gap) if question.gap > FINEST else COARSE,
-        tell=lambda one: question.tell(Moment("leaders", many, bound=float(one.lower))),
+        tell=lambda one: question.tell(ProgressEvent("leaders", many, bound=float(one.lower))),
     )
     if found is None:
         return Attempt(None, NO_BOUND, neurons)
@@ -306,14 +305,16 @@ def _trained(question: Question, late: Until, *, thorough: bool) -> Neurons:
         return ()
 
     def tell(neurons: int, objective: float) -> None:
-        question.tell(Moment("train", neurons, objective))
+        question.tell(ProgressEvent("train", neurons, objective))
 
     with one_thread():
         found = train(question.task, told=tell, stop=lambda: interrupted() or late.over, thorough=thorough)
         return neurons_of(found if thorough else polished(question.task, found), question.frame)
 
 
-def exact_point(problem: Problem, columns: tuple[Vector, ...], neurons: Neurons, task: Task | None = None) -> Primal:
+def exact_point(
+    problem: Problem, columns: tuple[Vector, ...], neurons: Neurons, task: TrainingTask | None = None
+) -> Primal:
     """The neurons with bounds of their norms and their fit, in integers as long as it goes; with the best coefficients
     of the free columns, to many digits (as good as floats can be for the logistic loss)."""
     fit, patterns = exact_fit(problem.relu, neurons)
@@ -334,7 +335,12 @@ def exact_point(problem: Problem, columns: tuple[Vector, ...], neurons: Neurons,
 
 
 def _lambda_max(
-    problem: Problem, given: Setting | None, columns: tuple[Vector, ...], task: Task, frame: Floats, limits: Limits
+    problem: Problem,
+    given: CoverData | None,
+    columns: tuple[Vector, ...],
+    task: TrainingTask,
+    frame: Floats,
+    limits: Limits,
 ) -> LambdaMax:
     """lambda_max by a cover, where there can be one; else a direction at which zero, or the free terms alone, fail
     below some lambda, which is known exactly (or, with free terms and the logistic loss, as well as floats tell:
@@ -359,7 +365,7 @@ def _lambda_max(
     return LambdaMax(max(bound, least), None, Attained(xi, u=row), least)
 
 
-def _pull(problem: Problem, columns: tuple[Vector, ...], task: Task) -> Vector:
+def _pull(problem: Problem, columns: tuple[Vector, ...], task: TrainingTask) -> Vector:
     """theta of the network without neurons."""
     if not columns:
         return problem.loss.pull(problem.y)

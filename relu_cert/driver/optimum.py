@@ -13,13 +13,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 from relu_cert.clock import interruptible, planned
-from relu_cert.cover.limits import Limits, Moment
+from relu_cert.cover.limits import Limits, ProgressEvent
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
 from relu_cert.path.sensitivity import differentiable, enclosed_derivatives, sensitivity
 from relu_cert.path.tied_faces import faces
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.facts import Along, Facts, LambdaMax, Nearby
+from relu_cert.prove.facts import Facts, LambdaMax, PathFacts, SensitivityFacts
 from relu_cert.prove.ggp.decide import position_facts
 from relu_cert.prove.listed import (
     TOO_LARGE,
@@ -51,7 +51,7 @@ class Stages(Protocol):
     def advance(self, done: int, total: int) -> None:
         """So much of the present stage is done."""
 
-    def tell(self, moment: Moment) -> None:
+    def tell(self, moment: ProgressEvent) -> None:
         """A line of the log of a long proof."""
 
 
@@ -96,7 +96,7 @@ class IntervalChoice:
 
 
 @dataclass(frozen=True)
-class Derivatives:
+class WantedDerivatives:
     """That derivatives are wanted, and the noise level for SURE."""
 
     sigma: Fraction | None = None
@@ -108,7 +108,7 @@ def find_facts(
     gap: Fraction,
     stages: Stages,
     interval: IntervalChoice | None = None,
-    derivatives: Derivatives | None = None,
+    derivatives: WantedDerivatives | None = None,
     limits: Limits = NO_LIMITS,
     *,
     position: bool = True,
@@ -147,7 +147,7 @@ def _with_path(facts: Facts, lo: Fraction, hi: Fraction, stages: Stages) -> Fact
     jump = None
     if not found.complete and isinstance(floats, FloatProblem):
         jump = find_jump(problem, floats, facts.lambda_max, facts, found)
-    return replace(facts, path=Along(found, jump=jump))
+    return replace(facts, path=PathFacts(found, jump=jump))
 
 
 def prepared(problem: Problem) -> FloatProblem | Training:
@@ -197,10 +197,10 @@ def _optimum_of_network(
             raise UsageError(f"nothing could be proved: {why}; give more time with --seconds.") from None
 
 
-def _with_derivatives(facts: Facts, wanted: Derivatives) -> Facts:
+def _with_derivatives(facts: Facts, wanted: WantedDerivatives) -> Facts:
     """How the neurons sit on their faces and, where the network is differentiable, its derivatives."""
     shown = faces(facts)
-    facts = replace(facts, nearby=Nearby(shown))
+    facts = replace(facts, nearby=SensitivityFacts(shown))
     if differentiable(facts) or facts.zero:
         return facts
     fine = finer(facts)
@@ -210,7 +210,7 @@ def _with_derivatives(facts: Facts, wanted: Derivatives) -> Facts:
         found = sensitivity(fine, wanted.sigma)
     except ZeroDivisionError:  # they exist, but the ball is too wide to enclose them
         return facts
-    return replace(facts, nearby=Nearby(shown, enclosed_derivatives(facts, found, wanted.sigma)))
+    return replace(facts, nearby=SensitivityFacts(shown, enclosed_derivatives(facts, found, wanted.sigma)))
 
 
 def finer(facts: Facts) -> Facts:
@@ -220,7 +220,7 @@ def finer(facts: Facts) -> Facts:
     floats = prepare(facts.problem)
     goal = Goal(facts.problem, floats, facts.lam, facts.lambda_max, FINE)
     fine = refine_and_prove(goal, solve(floats, float(facts.lam)))
-    return replace(fine, nearby=Nearby(faces(fine)))
+    return replace(fine, nearby=SensitivityFacts(faces(fine)))
 
 
 def _twelve_digits(x: Fraction, *, up: bool) -> Fraction:

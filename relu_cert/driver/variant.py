@@ -44,7 +44,7 @@ class Variant:
     rho: Fraction = Fraction(0)  # an output bias b that costs rho/2 b^2
 
 
-def drawn(Z: Matrix, count: int, seed: int) -> Gates:
+def sample_gates(Z: Matrix, count: int, seed: int) -> Gates:
     """The patterns of random Gaussian gates; UsageError if there are none."""
     found = draw_gates(Z, count, seed)
     if not found:
@@ -100,9 +100,9 @@ def network_variant(
         if model != "relu" or gates is not None or variant.delta:
             raise UsageError("--free is for ReLU networks over all patterns and without --l2.")
         plain = network_problem(data, model, stages, max_patterns, listed=listed)
-        return varied(with_free_terms(plain, data, variant.free), variant)
+        return apply_variant(with_free_terms(plain, data, variant.free), variant)
     if gates is not None:
-        return varied(over_patterns(data.Z, data.y, tuple(gates), model, gates=tuple(gates.values())), variant)
+        return apply_variant(over_patterns(data.Z, data.y, tuple(gates), model, gates=tuple(gates.values())), variant)
     problem = network_problem(data, model, stages, max_patterns, listed=listed or bool(variant.delta))
     if variant.delta:
         if problem.listed is not None and len(problem.listed) > MOST_WRITTEN_OUT:
@@ -111,7 +111,7 @@ def network_variant(
                 f"{MOST_WRITTEN_OUT}; take some of them with --patterns N."
             )
         problem = written_out(problem)
-    return varied(problem, variant)
+    return apply_variant(problem, variant)
 
 
 def require_softmax(data: Dataset, free: Free, rho: Fraction = Fraction(0)) -> None:
@@ -135,7 +135,7 @@ def with_free_terms(problem: Problem, data: Dataset, free: Free) -> Problem:
     return replace(problem, free=free, appended=data.source.bias)
 
 
-def varied(problem: Problem, variant: Variant) -> Problem:
+def apply_variant(problem: Problem, variant: Variant) -> Problem:
     """The problem with its penalty and its loss."""
     if variant.rho and not problem.roots:
         raise UsageError("--decayed-bias is for networks; a group lasso has an intercept.")

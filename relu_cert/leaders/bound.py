@@ -15,7 +15,7 @@ from relu_cert.problem import loss as losses
 
 
 @dataclass(frozen=True)
-class Ties:
+class TriangleTies:
     """Triangle inequalities between signs: of the leaders i, j, k (from 1; 0 is the sign 1), with signs x, y and with
     weights r >= 0: r (1 + x s_i s_j + y s_j s_k + x y s_i s_k) >= 0."""
 
@@ -41,7 +41,7 @@ class Multipliers:
     q: Floats
     rho: Floats
     c: Floats
-    ties: Ties | None = None
+    ties: TriangleTies | None = None
 
     def scaled(self, s: float) -> Multipliers:
         """All multipliers times s: they belong to s theta."""
@@ -103,7 +103,7 @@ def leading(cell: Cell, theta: Floats, by: Multipliers) -> Floats:
     return v
 
 
-def tied(v: Floats, c: Floats, ties: Ties) -> tuple[float, Floats, Floats]:
+def tied(v: Floats, c: Floats, ties: TriangleTies) -> tuple[float, Floats, Floats]:
     """const, b and Q with 1/2 sum s_l v_l.u <= const - b.u + u'Qu for all signs s: C = diag(c) and the ties' own, and
     s'C s - 2 s'(v u - C_0) + (v u - C_0)'C^-1 (v u - C_0) >= 0."""
     whole = ties.matrix(len(c))
@@ -163,7 +163,7 @@ def with_free_bias(beta: Floats, Q: Floats, norm: Floats, reach: float) -> tuple
 
 
 @dataclass(frozen=True)
-class Loss:
+class LeadersLoss:
     """`rows[k]` is the class of row k; of each class the number of rows, sum y and (logistic) the number with y > 0.
 
     theta here is the sum of theta_k over a class: (*) does not see more, and the best theta_k follow from it. With

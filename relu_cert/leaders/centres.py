@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from relu_cert.leaders.cells import Cell, Floats, make_cell
-from relu_cert.leaders.cone import Point
-from relu_cert.leaders.interior import Proof
+from relu_cert.leaders.cone import CellPoint
+from relu_cert.leaders.interior import LeadersProof
 from relu_cert.serialize import Integers
 
 DIGITS = 10**4
@@ -36,7 +36,7 @@ class Finer(NamedTuple):
     parents: tuple[int, ...]
 
 
-def finer(proof: Proof, centres: Centres, turn: Floats | None, norm: Floats, q: int, most: int) -> Finer | None:
+def finer(proof: LeadersProof, centres: Centres, turn: Floats | None, norm: Floats, q: int, most: int) -> Finer | None:
     """The widest cells are cut in two where u, as the proof's relaxation sees it, is spread most: on both sides of its
     mean. At most so many cells for each sign; None if none can be cut."""
     pieces = [_halves(cell, point, turn, norm) for cell, point in zip(proof.cells, proof.points, strict=True)]
@@ -61,7 +61,7 @@ def finer(proof: Proof, centres: Centres, turn: Floats | None, norm: Floats, q: 
     return Finer(found, tuple(parents)) if found.cells > centres.cells else None
 
 
-def _halves(cell: Cell, point: Point, turn: Floats | None, norm: Floats) -> tuple[float, list[Floats]]:
+def _halves(cell: Cell, point: CellPoint, turn: Floats | None, norm: Floats) -> tuple[float, list[Floats]]:
     """How much mass is spread how far in the direction of largest variance, and the centres of the two halves."""
     seen = np.flatnonzero(cell.norm[: len(point.u)])
     U = point.U[np.ix_(seen, seen)]

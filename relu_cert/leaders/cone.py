@@ -20,7 +20,7 @@ LINEAR = ("plus", "minus", "inside", "square", "cut")
 
 
 @dataclass(frozen=True)
-class Point:
+class CellPoint:
     """The unknowns of a cell: U (d x d), u, phi (one for each follower) and m (one row for each leader)."""
 
     U: Floats
@@ -28,9 +28,9 @@ class Point:
     phi: Floats
     m: Floats
 
-    def moved(self, step: float, by: Point) -> Point:
+    def moved(self, step: float, by: CellPoint) -> CellPoint:
         """The point + step times `by`."""
-        return Point(*(getattr(self, f.name) + step * getattr(by, f.name) for f in fields(self)))
+        return CellPoint(*(getattr(self, f.name) + step * getattr(by, f.name) for f in fields(self)))
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def inner(one: Slacks, other: Slacks) -> float:
     return float(np.vdot(one.blocks, other.blocks)) + linear
 
 
-def slacks(cell: Cell, point: Point) -> Slacks:
+def slacks(cell: Cell, point: CellPoint) -> Slacks:
     """The slacks: linear in the point (but for the entries of `cut` that are not used)."""
     rows = len(cell.N)
     along, phi = cell.F @ point.u, point.phi
@@ -74,7 +74,7 @@ def slacks(cell: Cell, point: Point) -> Slacks:
     )
 
 
-def blocks(cell: Cell, point: Point) -> Floats:
+def blocks(cell: Cell, point: CellPoint) -> Floats:
     """[[tau, m'], [m, U]] for every leader, and the same with u."""
     d = len(point.u)
     tops = np.concatenate([point.m, point.u[None]])
@@ -85,12 +85,12 @@ def blocks(cell: Cell, point: Point) -> Floats:
     return X
 
 
-def tau(cell: Cell, point: Point) -> float:
+def tau(cell: Cell, point: CellPoint) -> float:
     """The mass: the trace of U over the coordinates of the norm."""
     return float(cell.norm @ np.diag(point.U))
 
 
-def fit(cell: Cell, point: Point) -> Floats:
+def fit(cell: Cell, point: CellPoint) -> Floats:
     """xi (Z u + phi) / 2, with phi_l = z_l.m_l for the leaders."""
     total = cell.Z @ point.u
     total[cell.L] += np.einsum("ld,ld->l", cell.Z[cell.L], point.m)
@@ -99,7 +99,7 @@ def fit(cell: Cell, point: Point) -> Floats:
     return result
 
 
-def start(cell: Cell, scale: float) -> Point:
+def start(cell: Cell, scale: float) -> CellPoint:
     """A strictly feasible point of mass about `scale`."""
     d, rows = cell.Z.shape[1], len(cell.N)
     gram = cell.Z.T @ cell.Z
@@ -122,7 +122,7 @@ def start(cell: Cell, scale: float) -> Point:
     phi = np.maximum(phi, 0.5 * np.sqrt(square * np.minimum(cell.lengths, 1e300) * scale))
     if len(cell.A):
         phi[rows:] = (low + high) / 2
-    return Point(U, u, np.maximum(phi, 1e-9 * scale), np.zeros((len(cell.L), d)))
+    return CellPoint(U, u, np.maximum(phi, 1e-9 * scale), np.zeros((len(cell.L), d)))
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,12 @@ from relu_cert.bags import EACH, Each
 from relu_cert.clock import stopped, until
 from relu_cert.evidence import MOST_IN_BAGS, MOST_ROWS, Leaders
 from relu_cert.exact import Vector
-from relu_cert.leaders.bound import Loss, bound, free_weight, merge
+from relu_cert.leaders.bound import LeadersLoss, bound, free_weight, merge
 from relu_cert.leaders.cells import Cell, Floats, inherited, make_cell
 from relu_cert.leaders.centres import Centres, cells_of, finer
-from relu_cert.leaders.interior import Proof, Rounds, descend, nothing
+from relu_cert.leaders.interior import LeadersProof, Rounds, descend, nothing
 from relu_cert.leaders.lift import lift, telling
-from relu_cert.leaders.rounding import Exact, evidence, exact_data
+from relu_cert.leaders.rounding import IntegerData, evidence, exact_data
 from relu_cert.leaders.signs import tie
 from relu_cert.solve.prepare import one_thread
 
@@ -46,7 +46,7 @@ EXPONENT = 0.85  # time grows a little slower than the operations: large matrice
 
 
 @dataclass(frozen=True)
-class Neuron:
+class FloatNeuron:
     """xi (Zw)_+ with w of any length."""
 
     sign: int
@@ -54,13 +54,13 @@ class Neuron:
 
 
 @dataclass(frozen=True)
-class Data:
+class LeadersData:
     """The problem in floats (rows are the distinct ones) and exactly, with the network's neurons."""
 
     rows: Floats
-    loss: Loss
+    loss: LeadersLoss
     lam: float
-    exact: Exact
+    exact: IntegerData
     W: Floats
     signs: Floats
     free: Floats
@@ -77,7 +77,7 @@ def find_leaders(
     Z: Sequence[Vector],
     y: Vector,
     lam: Fraction,
-    neurons: Sequence[Neuron],
+    neurons: Sequence[FloatNeuron],
     seconds: float,
     *,
     logistic: bool = False,
@@ -113,7 +113,7 @@ def find_leaders(
         return _at_once(data, theta) if best is None else best
 
 
-def _at_once(data: Data, theta: Floats) -> Leaders | None:
+def _at_once(data: LeadersData, theta: Floats) -> Leaders | None:
     """The evidence of the network's theta without any neighbours: memory and time are those of reading the rows."""
     if not data.norm.all() and len(data.rows) > MOST_APART:
         return None
@@ -126,12 +126,12 @@ def prepare(
     Z: Sequence[Vector],
     y: Vector,
     lam: Fraction,
-    neurons: Sequence[Neuron],
+    neurons: Sequence[FloatNeuron],
     logistic: bool = False,
     outputs: Sequence[Vector] = (),
     biases: bool = False,
     bags: Each = EACH,
-) -> Data:
+) -> LeadersData:
     """The data in floats; rows that are equal are one (with bags they all differ, and the loss is that of the bags)."""
     classes, firsts = merge(Z)
     points = firsts if bags is EACH else np.arange(len(y))
@@ -140,9 +140,9 @@ def prepare(
     W = np.array([[float(x) for x in neuron.w] for neuron in neurons]).reshape(len(neurons), d)
     free = np.array([[float(column[k]) for column in outputs] for k in points]).reshape(len(points), len(outputs))
     norm = (*(1,) * (d - 1), 0 if biases else 1)
-    return Data(
+    return LeadersData(
         rows=rows,
-        loss=Loss(classes if bags is EACH else points, np.array([float(t) for t in y]), logistic, bags),
+        loss=LeadersLoss(classes if bags is EACH else points, np.array([float(t) for t in y]), logistic, bags),
         lam=float(lam),
         exact=exact_data(Z, y, lam, firsts, norm, tuple(tuple(column) for column in outputs)),
         W=W,
@@ -152,7 +152,7 @@ def prepare(
     )
 
 
-def _network(data: Data) -> tuple[float, Floats]:
+def _network(data: LeadersData) -> tuple[float, Floats]:
     """The network's objective with the best free terms, and its theta."""
     fit = data.fit
     for _ in range(30 if data.free.shape[1] else 0):  # Newton's method for the free terms
@@ -164,13 +164,13 @@ def _network(data: Data) -> tuple[float, Floats]:
     return data.loss.value(fit) + data.lam * float(sizes.sum()), data.loss.theta(fit)
 
 
-def plain(cells: Sequence[Cell], data: Data, theta: Floats) -> Proof:
+def plain(cells: Sequence[Cell], data: LeadersData, theta: Floats) -> LeadersProof:
     """The network's theta, scaled until the bound without any neighbours holds: little, and at once."""
     without, t = zip(cells, nothing(cells, data.loss).multipliers, strict=True), data.loss.bags.spread_floats(theta)
     by = [replace(one, c=free_weight(_own(cell, t))) for cell, one in without]
     most = max(bound(cell, t, one) for cell, one in zip(cells, by, strict=True))
     s, value = data.loss.best_scale(theta, data.lam / most if most > 0 else 1.0)
-    return Proof(s * theta, tuple(cells), tuple(one.scaled(s) for one in by), value)
+    return LeadersProof(s * theta, tuple(cells), tuple(one.scaled(s) for one in by), value)
 
 
 def _own(cell: Cell, theta: Floats) -> Floats:
@@ -178,10 +178,10 @@ def _own(cell: Cell, theta: Floats) -> Floats:
     return own
 
 
-Stage = tuple[Proof, Centres]
+Stage = tuple[LeadersProof, Centres]
 
 
-def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Stage]:
+def _stages(data: LeadersData, theta: Floats, plan: Rounds, cells: int) -> Iterator[Stage]:
     """Proofs of one stage after the other, with the centres of their cells."""
     n, d = data.rows.shape
     upper, centres = plan.upper, Centres((), ())
@@ -194,7 +194,7 @@ def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Sta
     top = min(MOST_DIRECTIONS[0], rank) if few else d
     short = top < rank  # at first one round, which shows the directions that tell most
     rounds, ties = 1 if short else plan.rounds, True
-    before: Proof | None = None
+    before: LeadersProof | None = None
     parents: tuple[int, ...] = ()
     while not stopped():
         began, rows = thread_time(), data.rows if turn is None else data.rows @ turn
@@ -238,7 +238,7 @@ def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Sta
         top = top if more is None else more
 
 
-def _begun(cell: Cell, before: Proof, i: int) -> Cell:
+def _begun(cell: Cell, before: LeadersProof, i: int) -> Cell:
     """The cell with the neighbours that counted, or were missed, in the cell i of a proof."""
     point = before.points[i]
     return inherited(cell, before.cells[i], before.multipliers[i].w, point.m, point.phi, 2 * NEIGHBOURS, MOST_INHERITED)
@@ -257,7 +257,7 @@ def _more(rank: int, top: int) -> int | None:
 
 
 def _cells(
-    data: Data, rows: Floats, theta: Floats, centres: Centres, turn: Floats | None = None, top: int | None = None
+    data: LeadersData, rows: Floats, theta: Floats, centres: Centres, turn: Floats | None = None, top: int | None = None
 ) -> list[Cell]:
     """The cells of both signs, in the first directions."""
     rows, t = rows[:, :top], data.loss.bags.spread_floats(theta)

@@ -16,9 +16,9 @@ import scipy.linalg as sl
 
 from relu_cert.bags import Each
 from relu_cert.clock import NEVER, Until, stopped
-from relu_cert.leaders.bound import Loss, Multipliers, bound, multipliers, trimmed
+from relu_cert.leaders.bound import LeadersLoss, Multipliers, bound, multipliers, trimmed
 from relu_cert.leaders.cells import Cell, Floats, with_neighbours
-from relu_cert.leaders.cone import Point, Scaling, Slacks, fit, inner, linear_step, scaling, slacks, start, tau
+from relu_cert.leaders.cone import CellPoint, Scaling, Slacks, fit, inner, linear_step, scaling, slacks, start, tau
 from relu_cert.leaders.newton import eliminate, recover, right_side
 
 STEP = 0.98  # of the way to the boundary
@@ -30,11 +30,11 @@ WORTH = 0.05  # of the network's objective: before that the time does not end th
 
 
 @dataclass(frozen=True)
-class State:
+class CellState:
     """Where the method is: each cell with its point, slacks and multipliers; outputs B of free terms and their b; P."""
 
     cells: tuple[Cell, ...]
-    points: tuple[Point, ...]
+    points: tuple[CellPoint, ...]
     slack: tuple[Slacks, ...]
     dual: tuple[Slacks, ...]
     free: Floats
@@ -53,13 +53,13 @@ class State:
         total: Floats = np.sum([fit(c, p) for c, p in zip(self.cells, self.points, strict=True)], axis=0)
         return self.bags.pooled_floats(total) + self.free @ self.b
 
-    def value(self, loss: Loss, lam: float) -> float:
+    def value(self, loss: LeadersLoss, lam: float) -> float:
         """loss(f) + lambda sum tau"""
         return loss.value(self.fit) + lam * sum(tau(c, p) for c, p in zip(self.cells, self.points, strict=True))
 
 
 @dataclass(frozen=True)
-class Proof:
+class LeadersProof:
     """theta (of the classes of equal rows, or of bags), multipliers of each cell, the dual value, in floats a bound of
     p*; and the points of the relaxation at which they were found."""
 
@@ -67,17 +67,17 @@ class Proof:
     cells: tuple[Cell, ...]
     multipliers: tuple[Multipliers, ...]
     value: float
-    points: tuple[Point, ...] = ()
+    points: tuple[CellPoint, ...] = ()
 
 
-def begin(cells: Sequence[Cell], loss: Loss, lam: float, free: Floats) -> State:
+def begin(cells: Sequence[Cell], loss: LeadersLoss, lam: float, free: Floats) -> CellState:
     """A state on the central path's side: every product of slack and multiplier is mu."""
     size = loss.value(np.zeros(len(loss.count)))
     points = tuple(start(cell, 0.2 * size / lam / len(cells)) for cell in cells)
     slack = tuple(slacks(cell, point) for cell, point in zip(cells, points, strict=True))
     mu = 3 * size / sum(cell.barrier for cell in cells)
     dual = tuple(_centred(cell, v, mu) for cell, v in zip(cells, slack, strict=True))
-    return State(tuple(cells), points, slack, dual, free, np.zeros(free.shape[1]), loss.bags)
+    return CellState(tuple(cells), points, slack, dual, free, np.zeros(free.shape[1]), loss.bags)
 
 
 def _centred(cell: Cell, v: Slacks, mu: float) -> Slacks:
@@ -86,7 +86,7 @@ def _centred(cell: Cell, v: Slacks, mu: float) -> Slacks:
     return Slacks(np.asarray(mu * np.linalg.inv(v.blocks), dtype=np.float64), **linear)
 
 
-def advance(state: State, loss: Loss, lam: float) -> tuple[State, float]:
+def advance(state: CellState, loss: LeadersLoss, lam: float) -> tuple[CellState, float]:
     """One step, and its length."""
     cells, free, bags = state.cells, state.free, state.bags
     f = state.fit
@@ -99,7 +99,7 @@ def advance(state: State, loss: Loss, lam: float) -> tuple[State, float]:
     factor = sl.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
     theta_now = loss.theta(f)
 
-    def direction(targets: Sequence[Slacks]) -> tuple[list[Point], Floats]:
+    def direction(targets: Sequence[Slacks]) -> tuple[list[CellPoint], Floats]:
         rights = [right_side(c, left, t, lam) for c, left, t in zip(cells, lefts, targets, strict=True)]
         r = flat * theta_now - np.sum([right.fit for right in rights], axis=0)
         theta = sl.cho_solve(factor, r, check_finite=False)
@@ -125,11 +125,11 @@ def advance(state: State, loss: Loss, lam: float) -> tuple[State, float]:
     points = tuple(point.moved(length, x) for point, x in zip(state.points, steps, strict=True))
     slack = tuple(slacks(c, point) for c, point in zip(cells, points, strict=True))
     dual = tuple(_moved(z, s, change, length) for z, s, change in zip(state.dual, scales, changes, strict=True))
-    return State(cells, points, slack, dual, free, state.b + length * db, bags), length
+    return CellState(cells, points, slack, dual, free, state.b + length * db, bags), length
 
 
 def _changes(
-    state: State, scales: Sequence[Scaling], steps: Sequence[Point], targets: Sequence[Target]
+    state: CellState, scales: Sequence[Scaling], steps: Sequence[CellPoint], targets: Sequence[Target]
 ) -> list[Change]:
     """The changes along a direction, cell by cell."""
     parts = zip(state.cells, state.slack, state.dual, scales, steps, targets, strict=True)
@@ -166,7 +166,7 @@ def _scaled_target(v: Slacks, z: Slacks, s: Scaling, mu: float, tried: Change | 
     return Target(Slacks(s.outwards(scaled), **linear), scaled)
 
 
-def _change(cell: Cell, v: Slacks, z: Slacks, s: Scaling, x: Point, target: Target) -> Change:
+def _change(cell: Cell, v: Slacks, z: Slacks, s: Scaling, x: CellPoint, target: Target) -> Change:
     dv = slacks(cell, x)
     dv = replace(dv, cut=np.where(cell.used, dv.cut, 0.0))
     X = s.inwards(dv.blocks)
@@ -188,16 +188,16 @@ def _moved(z: Slacks, s: Scaling, change: Change, length: float) -> Slacks:
     return Slacks((S + S.transpose(0, 2, 1)) / 2, **{k: getattr(z, k) + length * change.dual[k] for k in change.dual})
 
 
-def nothing(cells: Sequence[Cell], loss: Loss) -> Proof:
+def nothing(cells: Sequence[Cell], loss: LeadersLoss) -> LeadersProof:
     """theta = 0, which needs no multipliers."""
     by = (
         Multipliers(0 * c.side, np.zeros(len(c.N)), np.zeros(len(c.F)), np.zeros(len(c.A)), np.zeros(len(c.L)))
         for c in cells
     )
-    return Proof(np.zeros(len(loss.count)), tuple(cells), tuple(by), 0.0)
+    return LeadersProof(np.zeros(len(loss.count)), tuple(cells), tuple(by), 0.0)
 
 
-def proof(state: State, loss: Loss, lam: float) -> Proof:
+def proof(state: CellState, loss: LeadersLoss, lam: float) -> LeadersProof:
     """What the state's multipliers prove: theta is scaled until (*) holds."""
     theta = loss.theta(state.fit)
     if state.free.shape[1]:
@@ -206,12 +206,12 @@ def proof(state: State, loss: Loss, lam: float) -> Proof:
     by = tuple(trimmed(c, t, multipliers(c, z)) for c, z in zip(state.cells, state.dual, strict=True))
     most = max(bound(cell, t, b) for cell, b in zip(state.cells, by, strict=True))
     if not 0 < most < np.inf:
-        return Proof(0 * theta, state.cells, by, -np.inf, state.points)
+        return LeadersProof(0 * theta, state.cells, by, -np.inf, state.points)
     s, value = loss.best_scale(theta, lam / most)
-    return Proof(s * theta, state.cells, tuple(b.scaled(s) for b in by), value, state.points)
+    return LeadersProof(s * theta, state.cells, tuple(b.scaled(s) for b in by), value, state.points)
 
 
-def with_cuts(state: State, later: State, most: int) -> tuple[State, int]:
+def with_cuts(state: CellState, later: CellState, most: int) -> tuple[CellState, int]:
     """The state with the neighbours that are violated at a `later` state, |z_k.m_l| > phi_k, and their number. The m of
     leaders with new neighbours are shortened until all slacks are positive."""
     cells, points = [], []
@@ -247,10 +247,10 @@ class Rounds:
     last: float = 0.02
 
 
-def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: Floats) -> Proof | None:
+def descend(cells: Sequence[Cell], loss: LeadersLoss, lam: float, plan: Rounds, free: Floats) -> LeadersProof | None:
     """The best proof found: rounds of steps, each with more neighbours than the one before. A proof that is worth
     something is waited for, until it is too late."""
-    best: Proof | None = None
+    best: LeadersProof | None = None
     try:
         state = begin(cells, loss, lam, free)
     except np.linalg.LinAlgError:

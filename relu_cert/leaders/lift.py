@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from relu_cert.leaders.bound import Loss, Multipliers, bound, form, smallest
+from relu_cert.leaders.bound import LeadersLoss, Multipliers, bound, form, smallest
 from relu_cert.leaders.cells import Cell, Floats
-from relu_cert.leaders.interior import Proof
+from relu_cert.leaders.interior import LeadersProof
 
 SHARES = (0.0, 0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # tried for the mass of the other directions
 POWER = 4  # of what is nearest to the bound, before it is summed over the cells
 
 
-def lift(proof: Proof, cells: Sequence[Cell], loss: Loss, lam: float) -> Proof:
+def lift(proof: LeadersProof, cells: Sequence[Cell], loss: LeadersLoss, lam: float) -> LeadersProof:
     """theta and the same multipliers on the `cells` with whole rows; c makes room for what the other directions add to
     v_l, as if u were spread evenly over them, and theta is scaled until (*) holds."""
     top = proof.cells[0].Z.shape[1]
@@ -24,10 +24,10 @@ def lift(proof: Proof, cells: Sequence[Cell], loss: Loss, lam: float) -> Proof:
     t = loss.bags.spread_floats(proof.theta)
     best = [_best(cell, t, by, top) for cell, by in zip(grown, proof.multipliers, strict=True)]
     s, value = loss.best_scale(proof.theta, lam / max(b for b, _ in best))
-    return Proof(s * proof.theta, grown, tuple(by.scaled(s) for _, by in best), value, proof.points)
+    return LeadersProof(s * proof.theta, grown, tuple(by.scaled(s) for _, by in best), value, proof.points)
 
 
-def telling(proof: Proof, loss: Loss) -> Floats:
+def telling(proof: LeadersProof, loss: LeadersLoss) -> Floats:
     """Orthonormal columns, those first in which the proof has least room: where beta.u + u'Qu is largest. They hold the
     u that count, and those that a proof with few directions did not see. What the norm does not see stays, as it is."""
     seen = np.flatnonzero(proof.cells[0].norm)

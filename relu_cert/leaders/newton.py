@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from relu_cert.bags import EACH, Each
 from relu_cert.leaders.cells import Cell, Floats
-from relu_cert.leaders.cone import Point, Scaling, Slacks
+from relu_cert.leaders.cone import CellPoint, Scaling, Slacks
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def right_side(cell: Cell, left: Eliminated, target: Slacks, lam: float) -> Righ
     return Right(solved, gm, left.solved.T @ solved + left.bags.pooled_floats(own))
 
 
-def recover(cell: Cell, left: Eliminated, right: Right, theta: Floats) -> Point:
+def recover(cell: Cell, left: Eliminated, right: Right, theta: Floats) -> CellPoint:
     """The step of all unknowns, once the new theta is known."""
     d = cell.Z.shape[1]
     i, j, _ = cell.triangle
@@ -131,7 +131,7 @@ def recover(cell: Cell, left: Eliminated, right: Right, theta: Floats) -> Point:
     seen = np.concatenate([y, (left.omega @ x[:size])[:, None], phi[cell.near]], axis=1)
     pull = right.leaders + 0.5 * cell.xi * t[cell.L][:, None] * cell.Z[cell.L]
     e = np.einsum("lde,le->ld", left.H_inverse, pull - np.einsum("ldc,lc->ld", left.C, seen))
-    return Point(U, x[size : size + d], phi, e + y)
+    return CellPoint(U, x[size : size + d], phi, e + y)
 
 
 def _outer(a: Floats) -> Floats:

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from relu_cert.bags import EACH
 from relu_cert.evidence import CellProof, Leader, Leaders, Side, Triangles
 from relu_cert.exact import Vector, first_independent, matrix_of
-from relu_cert.leaders.bound import Loss, Multipliers, Ties, smallest, with_free_bias
+from relu_cert.leaders.bound import LeadersLoss, Multipliers, TriangleTies, smallest, with_free_bias
 from relu_cert.leaders.cells import Cell, Floats, Indices
 from relu_cert.leaders.centres import Centres
-from relu_cert.leaders.interior import Proof
+from relu_cert.leaders.interior import LeadersProof
 from relu_cert.serialize import Integers
 
 THETA_BITS = 44
@@ -35,7 +35,7 @@ Objects = NDArray[np.object_]
 
 
 @dataclass(frozen=True)
-class Exact:
+class IntegerData:
     """The distinct rows as integers over q, y and lambda; `firsts` are the rows that name the classes of equal rows.
 
     `norm` is 0 for the columns that |u| does not see; `outputs` are free outputs, to which theta is orthogonal.
@@ -79,7 +79,7 @@ class Geometry:
         ]
 
 
-def geometry(exact: Exact, centres: Sequence[Integers]) -> Geometry:
+def geometry(exact: IntegerData, centres: Sequence[Integers]) -> Geometry:
     """The coordinates for one sign."""
     rows = exact.objects
     if centres:
@@ -101,7 +101,7 @@ def _independent_rows(rows: Objects) -> list[int]:
     return [next(k for k in range(len(rows)) if reduced[i, k]) for i in range(rank)]
 
 
-def evidence(exact: Exact, loss: Loss, proof: Proof, centres: Centres) -> Leaders | None:
+def evidence(exact: IntegerData, loss: LeadersLoss, proof: LeadersProof, centres: Centres) -> Leaders | None:
     """The evidence in integers with its lower bound; None if rounding leaves no proof (never seen beyond tiny data)."""
     by_sign = {1: centres.plus, -1: centres.minus}
     spaces = {xi: geometry(exact, own) for xi, own in by_sign.items()}
@@ -124,7 +124,7 @@ def evidence(exact: Exact, loss: Loss, proof: Proof, centres: Centres) -> Leader
     return None
 
 
-def _totals(exact: Exact, loss: Loss, theta: Sequence[int]) -> list[int]:
+def _totals(exact: IntegerData, loss: LeadersLoss, theta: Sequence[int]) -> list[int]:
     """What (*) sees: theta summed over equal rows, or t = P'theta, in parts of the unit that P needs."""
     if loss.bags is not EACH:
         return [int(t) for t in loss.bags.shares(np.array(theta, dtype=object))]
@@ -134,7 +134,7 @@ def _totals(exact: Exact, loss: Loss, theta: Sequence[int]) -> list[int]:
     return totals
 
 
-def _theta(exact: Exact, loss: Loss, theta: Floats) -> tuple[Fraction, int, list[int]]:
+def _theta(exact: IntegerData, loss: LeadersLoss, theta: Floats) -> tuple[Fraction, int, list[int]]:
     """A coarse unit, how much finer the unit is, and integers for every row: the best theta_k with these sums over
     equal rows, rounded. The other multipliers are multiples of the coarse unit."""
     share = (theta - loss.sums) / loss.count
@@ -158,7 +158,7 @@ def _theta(exact: Exact, loss: Loss, theta: Floats) -> tuple[Fraction, int, list
     return unit, fine, moved
 
 
-def _orthogonal(exact: Exact, theta: list[int]) -> tuple[int, list[int]]:
+def _orthogonal(exact: IntegerData, theta: list[int]) -> tuple[int, list[int]]:
     """theta moved to the complement of the free outputs, exactly, and its denominator."""
     chosen = first_independent(exact.outputs)
     if not chosen:
@@ -171,7 +171,7 @@ def _orthogonal(exact: Exact, theta: list[int]) -> tuple[int, list[int]]:
 
 
 def _cell(
-    exact: Exact,
+    exact: IntegerData,
     space: Geometry,
     totals: list[int],
     units: tuple[Fraction, int],
@@ -237,7 +237,7 @@ def _cell(
 Kept = list[tuple[Integers, int]]
 
 
-def _ties(ties: Ties | None, scale: float) -> tuple[Kept, set[int]]:
+def _ties(ties: TriangleTies | None, scale: float) -> tuple[Kept, set[int]]:
     """Triangles with their weights, in integers, and the leaders that they tie."""
     if ties is None:
         return [], set()
@@ -463,7 +463,7 @@ def _quotient(x: int, exponent: int) -> float:
 
 
 def _written(
-    exact: Exact,
+    exact: IntegerData,
     count: int,
     chosen: tuple[int, int | None],
     p: dict[int, int],
@@ -505,8 +505,8 @@ def _leader(names: list[int], count: int, k: int, weights: dict[int, int], c: in
 
 def exact_data(
     Z: Sequence[Vector], y: Vector, lam: Fraction, firsts: Indices, norm: Integers, outputs: Sequence[Vector] = ()
-) -> Exact:
+) -> IntegerData:
     """The exact problem in integers."""
     q = lcm(*(x.denominator for row in Z for x in row))
     rows = tuple(tuple(int(x * q) for x in Z[k]) for k in firsts)
-    return Exact(rows, q, firsts, y, lam, norm, tuple(outputs))
+    return IntegerData(rows, q, firsts, y, lam, norm, tuple(outputs))

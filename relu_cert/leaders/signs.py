@@ -20,10 +20,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from relu_cert.clock import Until, stopped
-from relu_cert.leaders.bound import Loss, Multipliers, Ties, bound, form, leading, multipliers, smallest, trimmed
+from relu_cert.leaders.bound import (
+    LeadersLoss,
+    Multipliers,
+    TriangleTies,
+    bound,
+    form,
+    leading,
+    multipliers,
+    smallest,
+    trimmed,
+)
 from relu_cert.leaders.cells import Cell, Floats, Indices
 from relu_cert.leaders.cone import Slacks
-from relu_cert.leaders.interior import Proof
+from relu_cert.leaders.interior import LeadersProof
 
 STEPS = 250  # of a round
 ROUNDS = 3
@@ -149,7 +159,7 @@ class Program:
     times `stiff`, and the triangles: of the cell, i, j, k in 0 (the sign 1), 1, ..., leaders, and the signs x, y."""
 
     plans: tuple[Layout, ...]
-    loss: Loss
+    loss: LeadersLoss
     lam: float
     free: Floats
     stiff: Floats
@@ -246,7 +256,7 @@ def _names(triangles: Indices) -> Indices:
     return names
 
 
-def tie(proof: Proof, loss: Loss, lam: float, free: Floats, until: Until) -> Proof:
+def tie(proof: LeadersProof, loss: LeadersLoss, lam: float, free: Floats, until: Until) -> LeadersProof:
     """The best proof with triangles that is found in this time; the proof itself if none is better, or if there is no
     time for a round."""
     sizes = [len(cell.L) for cell in proof.cells]
@@ -277,7 +287,7 @@ def tie(proof: Proof, loss: Loss, lam: float, free: Floats, until: Until) -> Pro
     return best
 
 
-def _begun(proof: Proof, loss: Loss, lam: float, free: Floats) -> tuple[Program, Iterate]:
+def _begun(proof: LeadersProof, loss: LeadersLoss, lam: float, free: Floats) -> tuple[Program, Iterate]:
     """The program without triangles, at the point and the multipliers of the proof."""
     plans = tuple(layout(cell) for cell in proof.cells)
     x = np.concatenate([*(_packed(plan, proof, c) for c, plan in enumerate(plans)), np.zeros(free.shape[1])])
@@ -358,7 +368,7 @@ def _advanced(program: Program, at: Iterate, balance: bool) -> Iterate:
     return Iterate(x, goal, dual, step)
 
 
-def _packed(plan: Layout, proof: Proof, c: int) -> Floats:
+def _packed(plan: Layout, proof: LeadersProof, c: int) -> Floats:
     """The unknowns at the point of the proof; the signs' products are those of largest entropy."""
     cell, point = plan.cell, proof.points[c]
     x = np.zeros(len(plan.mass))
@@ -400,7 +410,7 @@ def _projected(entries: Floats, order: int) -> Floats:
     return _entries(half @ half.T if few is up else X + half @ half.T)
 
 
-def _nearest(loss: Loss, target: Floats, stiff: Floats, step: float) -> Floats:
+def _nearest(loss: LeadersLoss, target: Floats, stiff: Floats, step: float) -> Floats:
     """min loss(g / stiff) + step/2 |g - target|^2, by Newton's method."""
     g = target
     for _ in range(20 if loss.logistic else 1):
@@ -428,7 +438,7 @@ def _solve(program: Program, right: Floats, x: Floats) -> Floats:
     return x
 
 
-def _proved(program: Program, at: Iterate, proof: Proof) -> Proof:
+def _proved(program: Program, at: Iterate, proof: LeadersProof) -> LeadersProof:
     """What the multipliers prove."""
     dual = -at.step * at.dual
     one, two, three = program.ends
@@ -442,7 +452,7 @@ def _proved(program: Program, at: Iterate, proof: Proof) -> Proof:
         Z = _unpacked(block, plan.order) * plan.stretch[:, None] * plan.stretch
         own = (program.triangles[:, 0] == c) & (weights > 0)
         by = multipliers(plan.cell, _slacks(plan.cell, np.diag(Z)[plan.signs[1:]], linear[c]))
-        ties = Ties(program.triangles[own, 1:], weights[own])  # 2 mu, where the rows are halves
+        ties = TriangleTies(program.triangles[own, 1:], weights[own])  # 2 mu, where the rows are halves
         value, by = _least(plan.cell, t, trimmed(plan.cell, t, replace(by, ties=ties)))
         values.append(value)
         lifted.append(by)
@@ -450,7 +460,7 @@ def _proved(program: Program, at: Iterate, proof: Proof) -> Proof:
     if not 0 < most < np.inf:
         return replace(proof, value=-np.inf)
     s, value = program.loss.best_scale(theta, program.lam / most)
-    return Proof(s * theta, proof.cells, tuple(by.scaled(s) for by in lifted), value, proof.points)
+    return LeadersProof(s * theta, proof.cells, tuple(by.scaled(s) for by in lifted), value, proof.points)
 
 
 def _slacks(cell: Cell, diagonal: Floats, linear: Floats) -> Slacks:

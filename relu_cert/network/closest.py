@@ -23,8 +23,8 @@ import numpy as np
 
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.network.objective import ConvexNeuron, Interval, outward
-from relu_cert.network.optimum import Known, Optimum
-from relu_cert.network.vertices import Floats, Point, Vertices, Weights
+from relu_cert.network.optimum import KnownNeuron, Optimum
+from relu_cert.network.vertices import Floats, OptimalWeights, VertexPoint, Vertices
 
 Pairs = dict[int, int]  # a neuron of the optimal network: its partner
 _ZERO = Fraction(0)
@@ -112,7 +112,7 @@ def closest(optimum: Optimum, lam: Fraction, neurons: Sequence[ConvexNeuron]) ->
     )
 
 
-def _weights(optimum: Optimum) -> Weights | None:
+def _weights(optimum: Optimum) -> OptimalWeights | None:
     """The set of optimal weights: by its vertices, where they are listed."""
     if optimum.points is None:
         return optimum.weights
@@ -120,7 +120,7 @@ def _weights(optimum: Optimum) -> Weights | None:
 
 
 def _distance(
-    optimum: Optimum, lam: Fraction, neurons: Sequence[ConvexNeuron], pairs: Pairs, point: Point, least: Fraction
+    optimum: Optimum, lam: Fraction, neurons: Sequence[ConvexNeuron], pairs: Pairs, point: VertexPoint, least: Fraction
 ) -> Interval:
     """From both sides, of few digits."""
     parts = zip(point.alpha, point.errors, optimum.neurons, strict=True)
@@ -140,7 +140,9 @@ def _matched(optimum: Optimum, neurons: Sequence[ConvexNeuron], pairs: Pairs, al
     return total
 
 
-def _propose(optimum: Optimum, weights: Weights, lam: float, neurons: Sequence[ConvexNeuron]) -> tuple[Pairs, Floats]:
+def _propose(
+    optimum: Optimum, weights: OptimalWeights, lam: float, neurons: Sequence[ConvexNeuron]
+) -> tuple[Pairs, Floats]:
     """A matching and weights, in floats, from several starts by turns; the shortest distance wins."""
     pulls = _pulls([(known.sign, known.v) for known in optimum.neurons], neurons)
     starts = [weights.middle()]
@@ -151,7 +153,7 @@ def _propose(optimum: Optimum, weights: Weights, lam: float, neurons: Sequence[C
     return pairs, alpha
 
 
-def _by_turns(weights: Weights, pulls: Floats, lam: float, alpha: Floats) -> tuple[float, Pairs, Floats]:
+def _by_turns(weights: OptimalWeights, pulls: Floats, lam: float, alpha: Floats) -> tuple[float, Pairs, Floats]:
     """The matching for the weights, the weights for the matching, until nothing changes; with the value reached."""
     pairs: Pairs = {}
     for _ in range(ROUNDS):
@@ -190,7 +192,7 @@ class _Lower:
 
 def _lower_bounds(
     optimum: Optimum,
-    weights: Weights,
+    weights: OptimalWeights,
     lam: Fraction,
     neurons: Sequence[ConvexNeuron],
     pairs: Pairs,
@@ -224,7 +226,7 @@ def _up(x: Fraction) -> Fraction:
     return Fraction(ceil(x * FINE), FINE)
 
 
-def _pull(neuron: ConvexNeuron, known: Known) -> Fraction:
+def _pull(neuron: ConvexNeuron, known: KnownNeuron) -> Fraction:
     """At least w_i.v_a*."""
     if not known.error:
         return dot(neuron.w, known.v)
@@ -257,7 +259,7 @@ def _prices(
     )
 
 
-def _relaxed(weights: Weights, prices: Vector, lam: Fraction) -> Vector:
+def _relaxed(weights: OptimalWeights, prices: Vector, lam: Fraction) -> Vector:
     """About the optimal weights nearest to S / lambda^2, where lambda^2 |alpha|^2 - 2 S.alpha is least."""
     found = weights.nearest(np.array([float(s / lam**2) for s in prices]))
     return tuple(_up(Fraction(float(x))) for x in found)

@@ -15,10 +15,10 @@ from relu_cert.evidence import Cover
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, products, sqrt_lower, sqrt_upper
 from relu_cert.free.terms import weights_of
 from relu_cert.network.objective import HALF, ConvexNeuron, Interval, bias_free, outputs, outward, root
-from relu_cert.network.optimum import Known, Optimum
+from relu_cert.network.optimum import KnownNeuron, Optimum
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.problem.problem import Block, Problem
-from relu_cert.prove.facts import Facts, Unknown
+from relu_cert.prove.facts import Facts, UnknownSet
 from relu_cert.prove.polytope.polytope import Unlisted
 from relu_cert.prove.value import fit, primal, relu_neuron, value
 
@@ -61,7 +61,7 @@ def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron], gap: Fraction) 
         dual=dual,
         value=bounds,
         fit=fit(facts.problem, point, bounds),
-        optimal_set=Unknown(),
+        optimal_set=UnknownSet(),
         vertices=Unlisted(),
     )
 
@@ -97,7 +97,7 @@ def _bounds(optimum: Optimum, neuron: ConvexNeuron) -> Interval:
     return Interval(lower, upper)
 
 
-def apart(w: Vector, known: Known) -> Interval:
+def apart(w: Vector, known: KnownNeuron) -> Interval:
     """|w/|w| - v*/|v*||. With s = |w||v| and c = w.v it is sqrt(2 - 2c/s) for v itself; the direction of v* is within
     2 error / |v| of that of v."""
     if known.along(w):

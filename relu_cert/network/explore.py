@@ -23,7 +23,7 @@ from relu_cert.exact import Matrix, Vector, column, to_vector
 from relu_cert.network.gates import open_gates
 from relu_cert.network.vertices import interior_point, nearest_mean
 from relu_cert.prove.classes import class_map
-from relu_cert.prove.facts import Exactly, ExactSet, Facts, Unknown
+from relu_cert.prove.facts import Exactly, ExactSet, Facts, UnknownSet
 from relu_cert.prove.polytope.system import weight_system
 
 Floats = NDArray[np.float64]
@@ -141,7 +141,7 @@ def _chosen(alpha: Vector, names: Sequence[int]) -> list[float]:
 def _neurons(facts: Facts) -> list[tuple[int, Vector, str]]:
     """Sign, dual vector and pattern of every tied neuron, at the centre of the ball."""
     known = facts.optimal_set
-    if isinstance(known, Unknown):
+    if isinstance(known, UnknownSet):
         raise ValueError("the optimal set is known")
     if isinstance(known, Exactly):
         near = [one.v if isinstance(known, ExactSet) else tuple(x.near() for x in one.v) for one in known.tied]

@@ -14,7 +14,7 @@ from relu_cert.exact import Matrix, Vector, column, sqrt_upper, to_fraction, to_
 from relu_cert.network.weights_set import WeightSet, weight_set
 from relu_cert.prove.algebraic.field import Number
 from relu_cert.prove.classes import class_map
-from relu_cert.prove.facts import AlgebraicSet, BallSet, ExactSet, Facts, NeuronClass, Unknown
+from relu_cert.prove.facts import AlgebraicSet, BallSet, ExactSet, Facts, NeuronClass, UnknownSet
 from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.prove.polytope.system import System, weight_system
 
@@ -24,7 +24,7 @@ _SPARE = 1 + Fraction(1, 2**20)  # the checker's square roots may be a little la
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownNeuron:
     """A neuron xi, v* that optimal networks can have, |v* - v| <= error. `straight`: v* is a positive multiple of v.
     `used`: some optimal network has it (None: not known; False: none has). `in_field`: v* itself, as algebraic
     numbers, where it is known so."""
@@ -50,7 +50,7 @@ class Optimum:
     are not listed). `system` are the equations of the weights, where these are exact; `weights` is the set of the
     weights, where its vertices are not listed."""
 
-    neurons: tuple[Known, ...]
+    neurons: tuple[KnownNeuron, ...]
     points: Matrix | None
     errors: Vector
     system: System | None = None
@@ -62,13 +62,13 @@ def known_optimum(facts: Facts) -> Optimum | None:
     if facts.zero:
         return Optimum((), ((),), (_ZERO,))
     found, known = facts.polytope, facts.optimal_set
-    if isinstance(known, Unknown):
+    if isinstance(known, UnknownSet):
         return None
     if isinstance(known, AlgebraicSet):
         return _in_field(known, found)
     if isinstance(known, ExactSet):
         used = known.used if found is None else _used(found)
-        exact = tuple(Known(a.sign, a.v, _ZERO, True, u) for a, u in zip(known.tied, used, strict=True))
+        exact = tuple(KnownNeuron(a.sign, a.v, _ZERO, True, u) for a, u in zip(known.tied, used, strict=True))
         points = None if found is None else found.points
         unlisted = weight_set(facts) if points is None else None
         return Optimum(exact, points, (_ZERO,) * len(points or ()), weight_system(facts), unlisted)
@@ -87,18 +87,18 @@ def _in_field(exact: AlgebraicSet, found: Polytope | None) -> Optimum:
     neurons = []
     for a, u in zip(exact.tied, used, strict=True):
         v = tuple(x.rounded(FIELD_BITS) for x in a.v)
-        neurons.append(Known(a.sign, v, Fraction(len(v), 2**FIELD_BITS), False, u, a.v))
+        neurons.append(KnownNeuron(a.sign, v, Fraction(len(v), 2**FIELD_BITS), False, u, a.v))
     if found is None:
         return Optimum(tuple(neurons), None, ())
     return Optimum(tuple(neurons), found.points, (Fraction(1, 2**POINT_BITS),) * len(found.points))
 
 
-def _enclosed(facts: Facts, neuron: NeuronClass, R: Fraction, used: bool | None) -> Known:
+def _enclosed(facts: Facts, neuron: NeuronClass, R: Fraction, used: bool | None) -> KnownNeuron:
     B = class_map(facts.problem, neuron).B()
     v = to_vector(B.transpose() * column(facts.dual.theta))
     size = sqrt_upper(sum((to_fraction(x) ** 2 for x in B.entries()), _ZERO))
     error = size * R * _SPARE
-    return Known(neuron.sign, tuple(neuron.sign * x for x in v), error, bool(B.rank() <= 1), used)
+    return KnownNeuron(neuron.sign, tuple(neuron.sign * x for x in v), error, bool(B.rank() <= 1), used)
 
 
 def _used(found: Polytope) -> list[bool | None]:

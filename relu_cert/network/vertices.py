@@ -21,7 +21,7 @@ SMALL = Fraction(1, 2**40)
 
 
 @dataclass(frozen=True)
-class Point:
+class VertexPoint:
     """Weights of an optimal network: alpha, each entry within its one of `errors` of the true ones.
 
     As a certificate has them: `weights`, given by themselves, or `hull`, the mean of the vertices that they are.
@@ -33,7 +33,7 @@ class Point:
     hull: Vector = ()
 
 
-class Weights(Protocol):
+class OptimalWeights(Protocol):
     """A set of optimal weights, one for each neuron that can be active."""
 
     def middle(self) -> Floats:
@@ -42,7 +42,7 @@ class Weights(Protocol):
     def nearest(self, target: Floats) -> Floats:
         """The weights nearest to the target."""
 
-    def point(self, alpha: Floats, target: Vector) -> Point | None:
+    def point(self, alpha: Floats, target: Vector) -> VertexPoint | None:
         """Weights near alpha that are proved, as near to the target as can be; None if none are found."""
 
     def largest(self, a: int) -> Fraction:
@@ -70,16 +70,16 @@ class Vertices:
         rows = self._rows()
         return np.asarray(nearest_mean(rows, target) @ rows)
 
-    def point(self, alpha: Floats, target: Vector) -> Point:
+    def point(self, alpha: Floats, target: Vector) -> VertexPoint:
         """The exact minimiser where the set is exact and its support is right, else a mean of the vertices."""
         mean = _on_grid(nearest_mean(self._rows(), np.array([float(x) for x in target], dtype=np.float64)))
         exact = tuple(
             sum((t * p[a] for t, p in zip(mean, self.points, strict=True) if t), _ZERO) for a in range(self.size)
         )
         if self.system is None and self.size:
-            return Point(exact, (dot(mean, self.errors),) * self.size, hull=mean)
+            return VertexPoint(exact, (dot(mean, self.errors),) * self.size, hull=mean)
         better = (None if self.system is None else _polished(self.system, target, exact)) or exact
-        return Point(better, (_ZERO,) * self.size, weights=better)
+        return VertexPoint(better, (_ZERO,) * self.size, weights=better)
 
     def largest(self, a: int) -> Fraction:
         """The largest entry of a vertex that is not exactly 0."""

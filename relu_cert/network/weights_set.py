@@ -21,7 +21,7 @@ import numpy as np
 from flint import fmpq_mat
 
 from relu_cert.exact import Vector, column, dot, nearest_solution, norm_squared, sqrt_upper, to_fraction, to_vector
-from relu_cert.network.vertices import Floats, Point, interior_point
+from relu_cert.network.vertices import Floats, VertexPoint, interior_point
 from relu_cert.prove.facts import BallSet, ExactSet, Facts
 from relu_cert.prove.polytope.system import System, weight_system
 
@@ -46,11 +46,11 @@ class WeightSet:
         """The weights inside."""
         return np.array([float(x) for x in self.inside])
 
-    def point(self, alpha: Floats, target: Vector) -> Point | None:
+    def point(self, alpha: Floats, target: Vector) -> VertexPoint | None:
         """Weights near alpha with the errors that prove them."""
         found = self.exactly(alpha, target)
         errors = self.errors(found)
-        return None if errors is None else Point(found, errors, weights=found)
+        return None if errors is None else VertexPoint(found, errors, weights=found)
 
     def nearest(self, target: Floats) -> Floats:
         """The alpha of the set nearest to the target, in floats."""

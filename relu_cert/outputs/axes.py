@@ -14,18 +14,17 @@ import numpy as np
 from relu_cert.clock import Until
 from relu_cert.evidence.outputs import Axis, ByAxes
 from relu_cert.exact import Matrix, Vector, dot
-from relu_cert.leaders.find import Neuron as Led
-from relu_cert.leaders.find import find_leaders
+from relu_cert.leaders.find import FloatNeuron, find_leaders
 from relu_cert.outputs.ascent import maxima, starts
-from relu_cert.outputs.optimum import Primal, Setting, rounded
-from relu_cert.outputs.train import Net, Task, apart, objective, weighed
+from relu_cert.outputs.optimum import OutputsData, OutputsPoint, rounded
+from relu_cert.outputs.train import Net, OutputsTask, apart, objective, weighed
 
 AXIS_BITS, ROUNDS, MORE = 40, 12, 16
 HELD = 1 - Fraction(1, 2**30)  # of lambda, for axes that are not quite orthogonal
 NEAR_ZERO = 1e-6
 
 
-def network(task: Task, over: Callable[[], bool]) -> Net:
+def network(task: OutputsTask, over: Callable[[], bool]) -> Net:
     """A network of good directions, with the best weights: neurons are not moved."""
     rng, d = np.random.default_rng(0), task.Z.shape[1]
     net, best = Net(np.zeros((0, d)), np.zeros((0, task.Y.shape[1]))), np.inf
@@ -43,7 +42,7 @@ def network(task: Task, over: Callable[[], bool]) -> Net:
     return net
 
 
-def axes_of(given: Setting, lam: Fraction) -> list[tuple[Vector, float]]:
+def axes_of(given: OutputsData, lam: Fraction) -> list[tuple[Vector, float]]:
     """Principal axes of the targets, each with about its lambda_max."""
     task = given.task(lam)
     columns = given.columns @ np.linalg.svd(task.Y, full_matrices=False)[2].T
@@ -58,7 +57,7 @@ def axes_of(given: Setting, lam: Fraction) -> list[tuple[Vector, float]]:
     return [(axis, top) for axis, top in found if top > NEAR_ZERO * largest]
 
 
-def by_axes(given: Setting, lam: Fraction, until: Until) -> tuple[Primal, Matrix, ByAxes] | None:
+def by_axes(given: OutputsData, lam: Fraction, until: Until) -> tuple[OutputsPoint, Matrix, ByAxes] | None:
     """A network, a dual point, and its evidence; None where leaders find none."""
     late = until.within(until.left / 3)
     net = network(given.task(lam), lambda: late.over)
@@ -70,11 +69,11 @@ def by_axes(given: Setting, lam: Fraction, until: Until) -> tuple[Primal, Matrix
         y = tuple(dot(row, axis) for row in given.Y)
         task = given.task(share)
         part = np.array([[float(x)] for x in y])
-        alone = Task(task.Z, np.ascontiguousarray(task.projected(part)), task.lam, task.bags, task.Q)
+        alone = OutputsTask(task.Z, np.ascontiguousarray(task.projected(part)), task.lam, task.bags, task.Q)
         own = network(alone, lambda: until.over)
         lifted = own.W @ given.frame / np.sqrt(given.scale) if len(own.W) else np.zeros((0, len(given.Z[0])))
         neurons = [
-            Led(1 if v > 0 else -1, (w * abs(v) / np.sqrt(given.scale)).tolist())
+            FloatNeuron(1 if v > 0 else -1, (w * abs(v) / np.sqrt(given.scale)).tolist())
             for w, v in zip(lifted, own.V[:, 0], strict=True)
         ]
         seconds = max(until.left / (len(axes) - k), 2.0)
@@ -88,4 +87,4 @@ def by_axes(given: Setting, lam: Fraction, until: Until) -> tuple[Primal, Matrix
     total = sum((abs(dot(a.axis, b.axis)) * a.lam * b.lam for a in found for b in found), Fraction(0))
     if total > lam * lam:
         return None
-    return Primal(rounded(given.lifted(net))), tuple(map(tuple, theta)), ByAxes(tuple(found))
+    return OutputsPoint(rounded(given.lifted(net))), tuple(map(tuple, theta)), ByAxes(tuple(found))

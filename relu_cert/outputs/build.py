@@ -15,7 +15,7 @@ from relu_cert.exact import scaled_rows
 from relu_cert.outputs.ascent import Floats
 from relu_cert.outputs.bound import least
 from relu_cert.outputs.engine import DONE, FULL, VIOLATED, Grown, Integers, grown
-from relu_cert.outputs.exact import Form, Pull, Vertices, crossing_lines, definite, leaf_form, semidefinite
+from relu_cert.outputs.exact import Form, GeneratorValues, Pull, crossing_lines, definite, leaf_form, semidefinite
 from relu_cert.outputs.unique import Around
 
 MOST_NODES = 400_000
@@ -84,10 +84,10 @@ class Builder:
     eps: float = 0.0
     tried: int = 0
     writer: Writer = field(default_factory=Writer)
-    vertices: Vertices = field(init=False)
+    vertices: GeneratorValues = field(init=False)
 
     def __post_init__(self) -> None:
-        self.vertices = Vertices(self.pull)
+        self.vertices = GeneratorValues(self.pull)
         n = len(self.pull.W)
         self.directions = np.array([tie.u for tie in self.ties]).reshape(len(self.ties), self.pull.lines.D)
         self.tied = np.full((len(self.ties), n), np.nan)

@@ -83,7 +83,7 @@ def pull_of(lines: Lines, Theta: Matrix, squared: Fraction) -> Pull:
 
 
 @dataclass
-class Vertices:
+class GeneratorValues:
     """Heights p_c.g and values F(g) of generators, kept: neighbouring cones share them."""
 
     pull: Pull
@@ -108,7 +108,7 @@ class Vertices:
         return self.known[g]
 
 
-def crossing_lines(vertices: Vertices, cone: Sequence[Row]) -> tuple[list[int], list[bool]]:
+def crossing_lines(vertices: GeneratorValues, cone: Sequence[Row]) -> tuple[list[int], list[bool]]:
     """The lines that cross a cone, and whether they are on at its middle."""
     heights = [vertices.at(g)[0] for g in cone]
     bits = [max(map(abs, g)).bit_length() for g in cone]
@@ -118,7 +118,7 @@ def crossing_lines(vertices: Vertices, cone: Sequence[Row]) -> tuple[list[int], 
 
 
 def leaf_form(
-    vertices: Vertices, cone: Sequence[Row], crossing: Sequence[int], shares: Sequence[int], whole: int
+    vertices: GeneratorValues, cone: Sequence[Row], crossing: Sequence[int], shares: Sequence[int], whole: int
 ) -> Form:
     """2 whole^2 (level GG' - B), from below: no entry is more."""
     pull = vertices.pull

@@ -10,13 +10,13 @@ import numpy as np
 
 from relu_cert.clock import Until, interrupted
 from relu_cert.cover.build import Exhausted
-from relu_cert.cover.limits import MOST_DIRECTIONS, Limits, Moment, Tell
+from relu_cert.cover.limits import MOST_DIRECTIONS, Limits, ProgressEvent, Tell
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.outputs.build import Unproved
 from relu_cert.outputs.optimum import (
-    Prover,
-    Setting,
+    OutputsData,
+    OutputsProver,
     best_coefficients,
     left_by,
     norm,
@@ -49,11 +49,11 @@ def optimum_with_outputs(problem: Problem, choice: Choice, gap: Fraction, limits
         lam = choice(LambdaMax(least, None, Attained(), least))
         top = LambdaMax(max(least, 2 * lam * lam), None, Attained(), least)  # nothing is claimed of larger lambda
         until = limits.until if limits.seconds is not None else Limits(DEFAULT_SECONDS).until
-        tell(Moment("train"))
+        tell(ProgressEvent("train"))
         if many:
             return bounded(given, lam, top, gap, until)
         try:
-            found = Prover(given, lam, lambda: until.over or interrupted()).run()
+            found = OutputsProver(given, lam, lambda: until.over or interrupted()).run()
         except Unproved as why:
             raise Exhausted(str(why)) from None
     neurons = tuple(ExactNeuron(w=w, v=v, norm=norm((w, v))) for w, v in found.primal.neurons)
@@ -64,7 +64,7 @@ def optimum_with_outputs(problem: Problem, choice: Choice, gap: Fraction, limits
     return facts if isinstance(known, str) else replace(facts, alone=known)
 
 
-def bounded(given: Setting, lam: Fraction, top: LambdaMax, gap: Fraction, until: Until) -> Facts:
+def bounded(given: OutputsData, lam: Fraction, top: LambdaMax, gap: Fraction, until: Until) -> Facts:
     """With many features: a network, and a bound by the outputs one by one."""
     from relu_cert.outputs.axes import by_axes
 
@@ -72,7 +72,7 @@ def bounded(given: Setting, lam: Fraction, top: LambdaMax, gap: Fraction, until:
     if found is None:
         raise Exhausted("the leaders of single outputs found no bound")
     primal, Theta, evidence = found
-    primal = Prover(given, lam, lambda: until.over).completed(primal.neurons)[0]
+    primal = OutputsProver(given, lam, lambda: until.over).completed(primal.neurons)[0]
     neurons = tuple(ExactNeuron(w=w, v=v, norm=norm((w, v))) for w, v in primal.neurons)
     point = Primal(neurons, row_by_row(primal.fit(given)), row_by_row(primal.free))
     return facts_of(given.problem, lam, top, point, Dual(row_by_row(Theta), evidence), gap, MANY_FEATURES)
@@ -83,7 +83,7 @@ def row_by_row(A: Matrix) -> Vector:
     return tuple(x for row in A for x in row)
 
 
-def reached(given: Setting) -> Fraction:
+def reached(given: OutputsData) -> Fraction:
     """|F(u)|^2 / |u|^2 of the zero network at a rational u where it is about the largest: at most lambda_max^2."""
     u = top_direction(given)
     if u is None:

@@ -28,7 +28,7 @@ from relu_cert.outputs.pair import feasible, pair
 from relu_cert.outputs.sharpen import sharpen, ties_of
 from relu_cert.outputs.softmax import Chances, centred_logs, chances_of
 from relu_cert.outputs.softmax import dual_point as probable
-from relu_cert.outputs.train import Net, Task, error, train, weighed
+from relu_cert.outputs.train import Net, OutputsTask, error, train, weighed
 from relu_cert.outputs.unique import Around, Open, alone, around, with_classes
 from relu_cert.problem.loss import SOFTMAX
 from relu_cert.problem.problem import Problem
@@ -44,7 +44,7 @@ Neuron = tuple[Vector, Vector]
 
 
 @dataclass(frozen=True)
-class Setting:
+class OutputsData:
     """The problem with its lines and the columns that have free coefficients, and what takes it to floats: an
     orthonormal frame of the row space, a scale, orthonormal columns that span the targets."""
 
@@ -76,7 +76,7 @@ class Setting:
         """P: outputs are P (ZW')_+ V, and T = P'Theta are the weights of the rows."""
         return self.problem.relu.bags
 
-    def task(self, lam: Fraction) -> Task:
+    def task(self, lam: Fraction) -> OutputsTask:
         """The problem in floats, with as many outputs as Y has rank."""
         Z = np.array([[float(x) for x in z] for z in self.Z]) @ self.frame.T / self.scale
         if self.softmax:
@@ -85,7 +85,7 @@ class Setting:
             return Chances(np.ascontiguousarray(Z), at_zero, float(lam) / self.scale, self.bags, None, self.columns, Y)
         Q = basis_of(self.free)
         Y = projected(Q, np.array([[float(x) for x in y] for y in self.Y])) @ self.columns
-        return Task(np.ascontiguousarray(Z), np.ascontiguousarray(Y), float(lam) / self.scale, self.bags, Q)
+        return OutputsTask(np.ascontiguousarray(Z), np.ascontiguousarray(Y), float(lam) / self.scale, self.bags, Q)
 
     def lifted(self, net: Net) -> Net:
         """A network of the task, for the data as they are."""
@@ -94,19 +94,19 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Primal:
+class OutputsPoint:
     """A network: neurons, and for each free column the coefficients of all outputs."""
 
     neurons: tuple[Neuron, ...]
     free: Matrix = ()
 
-    def fit(self, given: Setting) -> Matrix:
+    def fit(self, given: OutputsData) -> Matrix:
         """P sum_j (Zw_j)_+ v_j' + Bc, exactly."""
         rows = outputs_of(given.Z, self.neurons, len(given.Y[0]))
         fit = tuple(zip(*(given.bags.pooled(column) for column in zip(*rows, strict=True)), strict=True))
         return left_by(given.free, tuple(tuple(-x for x in row) for row in self.free), fit)
 
-    def residual(self, given: Setting) -> Matrix:
+    def residual(self, given: OutputsData) -> Matrix:
         """Y - fit"""
         return tuple(
             tuple(a - b for a, b in zip(*rows, strict=True)) for rows in zip(given.Y, self.fit(given), strict=True)
@@ -114,10 +114,10 @@ class Primal:
 
 
 @dataclass(frozen=True)
-class Found:
+class Attained:
     """A network and a dual point, with the evidence for it."""
 
-    primal: Primal
+    primal: OutputsPoint
     source: Residual | None  # None: Theta is written as it is
     Theta: Matrix
     evidence: Outputs
@@ -126,7 +126,7 @@ class Found:
     alone: Alone | Pair | str = ""
 
 
-def setting(problem: Problem) -> Setting:
+def setting(problem: Problem) -> OutputsData:
     """The problem, ready to be trained and proved."""
     Z, free = problem.relu.Z, free_columns(problem)
     lines = lines_of(Z, bags=problem.relu.bags)
@@ -140,7 +140,7 @@ def setting(problem: Problem) -> Setting:
         s = np.ones(len(axes))
     rank = max(int((s > 1e-10 * max(float(s[0]), 1e-300)).sum()), 1)
     scale = float(np.linalg.norm(rows, axis=1).mean()) if basis else 1.0
-    return Setting(problem, lines, free, basis, frame, scale, np.ascontiguousarray(axes[:rank].T))
+    return OutputsData(problem, lines, free, basis, frame, scale, np.ascontiguousarray(axes[:rank].T))
 
 
 def basis_of(free: Sequence[Vector]) -> Floats | None:
@@ -168,7 +168,7 @@ def left_by(free: Sequence[Vector], c: Matrix, Y: Matrix) -> Matrix:
     )
 
 
-def top_direction(given: Setting) -> Floats | None:
+def top_direction(given: OutputsData) -> Floats | None:
     """Where |F(u)| / |u| of the zero network is about the largest; None where it is 0 everywhere."""
     task = given.task(Fraction(0))
     if not given.basis or not task.Y.any():
@@ -221,10 +221,10 @@ def dual_point(R: Matrix, source: Residual) -> Matrix:
 
 
 @dataclass
-class Prover:
+class OutputsProver:
     """One problem and its lambda."""
 
-    given: Setting
+    given: OutputsData
     lam: Fraction
     over: Callable[[], bool]
 
@@ -240,7 +240,7 @@ class Prover:
         )
         return found.violators
 
-    def found(self, primal: Primal, R: Matrix, tau: Fraction, bits: int, ties: tuple[Tie, ...]) -> Found:
+    def found(self, primal: OutputsPoint, R: Matrix, tau: Fraction, bits: int, ties: tuple[Tie, ...]) -> Attained:
         """The proof of one dual point."""
         given = self.given
         source = None if given.softmax else Residual(tau, bits, rounded_residual(R, bits, given.free)[1])
@@ -255,14 +255,14 @@ class Prover:
         evidence = build(pull, given.basis, ties, self.over, None if known else ball)
         if not known:
             try:
-                return Found(primal, source, Theta, evidence, lower, upper, alone(ball, *self.fitted(Theta, ball.R)))
+                return Attained(primal, source, Theta, evidence, lower, upper, alone(ball, *self.fitted(Theta, ball.R)))
             except Open as why:
                 known = str(why)
         if (exactly := self.exactly(primal, Theta)) is not None:
             return exactly
-        return Found(primal, source, Theta, evidence, lower, upper, known)
+        return Attained(primal, source, Theta, evidence, lower, upper, known)
 
-    def bounds(self, primal: Primal, Theta: Matrix) -> tuple[Fraction, Fraction]:
+    def bounds(self, primal: OutputsPoint, Theta: Matrix) -> tuple[Fraction, Fraction]:
         """At least the objective of a network, and at most the value of a dual point."""
         loss, y = self.given.problem.loss, self.given.problem.y
         penalty = self.lam * sum(map(norm, primal.neurons), Fraction(0))
@@ -273,7 +273,7 @@ class Prover:
         """About tau (Y - P) for the softmax, R = Y - P."""
         return probable(self.given.Y, minus(self.given.Y, R), tau, bits + SMALLER_BITS)
 
-    def exactly(self, primal: Primal, Theta: Matrix) -> Found | None:
+    def exactly(self, primal: OutputsPoint, Theta: Matrix) -> Attained | None:
         """Two different optimal networks, and a simple dual point that proves it; None where there are none."""
         given = self.given
         if given.softmax or given.free or given.problem.roots or not primal.neurons:
@@ -285,9 +285,9 @@ class Prover:
         evidence = feasible(given, point, self.lam, self.over)
         if evidence is None:
             return None
-        network = Primal(tuple((one.w, one.v) for one in known.first))
+        network = OutputsPoint(tuple((one.w, one.v) for one in known.first))
         upper, lower = self.bounds(network, point)
-        return Found(network, None, point, evidence, lower, upper, known)
+        return Attained(network, None, point, evidence, lower, upper, known)
 
     def fitted(self, Theta: Matrix, R: Fraction) -> tuple[Matrix, Fraction]:
         """About the optimal fit, and how far it is at most: Y - Theta; softmax: the centred logarithms of that."""
@@ -299,17 +299,17 @@ class Prover:
         fit, off = centred_logs(P)
         return fit, off + R / (least - R)
 
-    def completed(self, neurons: tuple[Neuron, ...]) -> tuple[Primal, Matrix]:
+    def completed(self, neurons: tuple[Neuron, ...]) -> tuple[OutputsPoint, Matrix]:
         """The neurons with the best coefficients of the free columns, and the residual."""
         if self.given.softmax:
-            P = chances_of(Primal(neurons).fit(self.given), THETA_BITS)
-            return Primal(neurons), minus(self.given.Y, P)
-        one, R = 1 << THETA_BITS, Primal(neurons).residual(self.given)
+            P = chances_of(OutputsPoint(neurons).fit(self.given), THETA_BITS)
+            return OutputsPoint(neurons), minus(self.given.Y, P)
+        one, R = 1 << THETA_BITS, OutputsPoint(neurons).residual(self.given)
         best = best_coefficients(self.given.free, R)
         free = tuple(tuple(Fraction(round(x * one), one) for x in row) for row in best)
-        return Primal(neurons, free), left_by(self.given.free, free, R)
+        return OutputsPoint(neurons, free), left_by(self.given.free, free, R)
 
-    def run(self) -> Found:
+    def run(self) -> Attained:
         """The best that can be proved; Unproved where nothing can."""
         task = self.given.task(self.lam)
         d, C = task.Z.shape[1], task.Y.shape[1]
@@ -325,7 +325,7 @@ class Prover:
                 )
         return self.proved(net, WIDE)
 
-    def proved(self, net: Net, margins: tuple[float, ...] = MARGINS) -> Found:
+    def proved(self, net: Net, margins: tuple[float, ...] = MARGINS) -> Attained:
         """The proof of a network: sharp, or with a margin."""
         whole = self.given.lifted(net)
         given, lam = self.given, self.lam
@@ -357,7 +357,7 @@ class Prover:
         raise last
 
 
-def near_enough(ball: Around, given: Setting, neurons: Sequence[Neuron], ties: Sequence[Tie]) -> str:
+def near_enough(ball: Around, given: OutputsData, neurons: Sequence[Neuron], ties: Sequence[Tie]) -> str:
     """Make the classes of the ball; or why uniqueness is left open."""
     if given.problem.free not in ((), ("output-bias",)) or given.problem.roots or (given.softmax and given.free):
         return "with such free columns other networks may have the same outputs"

@@ -128,9 +128,9 @@ def optimal(problem: Problem, lam: Fraction, Theta: Matrix, neurons: Sequence[Ne
 
 def feasible(given: object, Theta: Matrix, lam: Fraction, over: Callable[[], bool]) -> Outputs | None:
     """The evidence that the simple dual point is feasible."""
-    from relu_cert.outputs.optimum import Setting
+    from relu_cert.outputs.optimum import OutputsData
 
-    if not isinstance(given, Setting):
+    if not isinstance(given, OutputsData):
         return None
     try:
         return build(pull_of(given.lines, Theta, lam**2), given.basis, (), over, most_nodes=MOST, eps=1e-9)

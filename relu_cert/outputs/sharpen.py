@@ -40,7 +40,7 @@ class Sharp:
 
 
 @dataclass(frozen=True)
-class Faces:
+class NeuronFaces:
     """For each neuron the lines at which it is zero, those at which it is on, and a basis of the face (rows)."""
 
     zero: tuple[tuple[int, ...], ...]
@@ -48,7 +48,7 @@ class Faces:
     bases: tuple[fmpz_mat, ...]
 
 
-def faces_of(lines: Lines, basis: Sequence[Row], net: Net, near: float = NEAR) -> Faces:
+def faces_of(lines: Lines, basis: Sequence[Row], net: Net, near: float = NEAR) -> NeuronFaces:
     """The faces on which the neurons lie, as floats see them."""
     P = np.array([[float(x) for x in p] for p in lines.rows])
     P /= np.linalg.norm(P, axis=1)[:, None]
@@ -65,7 +65,7 @@ def faces_of(lines: Lines, basis: Sequence[Row], net: Net, near: float = NEAR) -
         zero.append(tight)
         on.append(tuple(np.flatnonzero(heights >= near).tolist()))
         bases.append(face)
-    return Faces(tuple(zero), tuple(on), tuple(bases))
+    return NeuronFaces(tuple(zero), tuple(on), tuple(bases))
 
 
 def number(x: Fraction | int) -> arb:
@@ -132,7 +132,7 @@ class Products:
         return arb_mat([[self.b[a, c] for c in range(self.b.ncols())] for a in range(*self.ends[i : i + 2])])
 
 
-def columns_on(problem: Problem, lines: Lines, faces: Faces) -> tuple[list[fmpz_mat], fmpz_mat, Fraction]:
+def columns_on(problem: Problem, lines: Lines, faces: NeuronFaces) -> tuple[list[fmpz_mat], fmpz_mat, Fraction]:
     """The spans N_i of the faces, and the integers J / unit, J = P D_i Z N_i side by side."""
     N, q = scaled_rows(problem.relu.Z)
     rows, bags = fmpz_mat(N), problem.relu.bags
@@ -150,7 +150,7 @@ def columns_on(problem: Problem, lines: Lines, faces: Faces) -> tuple[list[fmpz_
     return spans, fmpz_mat(bags.sums(np.array(seen, dtype=object)).tolist()), Fraction(1, q * bags.unit)
 
 
-def products_of(problem: Problem, lam: Fraction, lines: Lines, free: Sequence[Vector], faces: Faces) -> Products:
+def products_of(problem: Problem, lam: Fraction, lines: Lines, free: Sequence[Vector], faces: NeuronFaces) -> Products:
     """The products of the data on these faces."""
     spans, J, step = columns_on(problem, lines, faces)
     T, p = scaled_rows(problem.Y)

@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 
 from relu_cert.exact import Matrix, middle
 from relu_cert.outputs.ascent import Floats
-from relu_cert.outputs.train import Net, Task, balanced, held, lasso
+from relu_cert.outputs.train import Net, OutputsTask, balanced, held, lasso
 
 EXACT_BITS = 480  # with which logarithms and exponentials are enclosed
 SPARE_BITS = 300  # what bounds give away, far above the width of the enclosures
@@ -24,7 +24,7 @@ MAJORISED = 30  # steps with squares above the loss
 
 
 @dataclass(frozen=True)
-class Chances(Task):
+class Chances(OutputsTask):
     """The problem in floats; `columns` takes coordinates to outputs, `labels` is Y."""
 
     columns: Floats = field(default_factory=lambda: np.zeros((0, 0)))

@@ -30,7 +30,7 @@ Oracle = Callable[["Net"], Floats]  # violators; none: there are none
 
 
 @dataclass(frozen=True)
-class Task:
+class OutputsTask:
     """The problem in floats. Rows of Z are in `bags`; Q is an orthonormal basis of the columns with free coefficients,
     which are projected away: Y is orthogonal to them, and so is what `pooled` makes of the outputs of rows."""
 
@@ -92,7 +92,7 @@ class Net:
         return Net(self.W[chosen], self.V[chosen])
 
 
-def objective(task: Task, net: Net) -> float:
+def objective(task: OutputsTask, net: Net) -> float:
     """The objective."""
     E = task.residual(net)
     return float(0.5 * (E * E).sum() + task.lam * net.weights.sum())
@@ -208,7 +208,7 @@ def lasso(K: Floats, b: Floats, lam: float, X: Floats, steps: int = 25) -> Float
     return X
 
 
-def weighed(task: Task, net: Net, more: Floats) -> Net:
+def weighed(task: OutputsTask, net: Net, more: Floats) -> Net:
     """The best weights for the directions of the network and more of them."""
     size = np.linalg.norm(net.W, axis=1)[:, None]
     U = np.vstack([net.W / size, more])
@@ -219,7 +219,7 @@ def weighed(task: Task, net: Net, more: Floats) -> Net:
     return task.weighed(U, S, X) if seen.any() else net
 
 
-def newton(task: Task, net: Net, mu: float, steps: int, tol: float = 1e-15) -> Net:
+def newton(task: OutputsTask, net: Net, mu: float, steps: int, tol: float = 1e-15) -> Net:
     """Damped Newton steps for all neurons, with (a + sqrt(a^2 + mu^2)) / 2 for (a)_+."""
     Z, Y, lam = task.Z, task.Y, task.lam
     d, C = Z.shape[1], Y.shape[1]
@@ -285,7 +285,7 @@ def tight_rows(Z: Floats, net: Net, width: float) -> list[NDArray[np.bool_]]:
     return [np.abs(heights[:, j]) < width for j in range(heights.shape[1])]
 
 
-def held(task: Task, net: Net, width: float) -> tuple[list[Floats], list[Floats]] | None:
+def held(task: OutputsTask, net: Net, width: float) -> tuple[list[Floats], list[Floats]] | None:
     """For each neuron a basis of the vectors that are zero at the rows at which it nearly is, and the outputs of these;
     None where that leaves a neuron nothing."""
     Z = task.Z
@@ -303,7 +303,7 @@ def held(task: Task, net: Net, width: float) -> tuple[list[Floats], list[Floats]
     return bases, moved
 
 
-def polished(task: Task, net: Net, width: float, steps: int = 50) -> Net | None:
+def polished(task: OutputsTask, net: Net, width: float, steps: int = 50) -> Net | None:
     """Newton with the rows at which a neuron is nearly zero held there; None where that leaves a neuron nothing."""
     found = held(task, net, width)
     if found is None:
@@ -381,7 +381,7 @@ def definite_step(H: Floats, g: Floats) -> Floats | None:
     return found
 
 
-def error(task: Task, net: Net, others: Floats | None = None) -> float:
+def error(task: OutputsTask, net: Net, others: Floats | None = None) -> float:
     """How far the neurons are from ties, |F(u)| = lambda and v along F(u); and how much others exceed it."""
     T = task.spread(task.residual(net))
     U = unit(net.W)
@@ -391,7 +391,7 @@ def error(task: Task, net: Net, others: Floats | None = None) -> float:
     return float(max(far, over))
 
 
-def finished(task: Task, net: Net, others: Floats) -> Net:
+def finished(task: OutputsTask, net: Net, others: Floats) -> Net:
     """The network with its kinks held, where that makes it better."""
     best, least = net, error(task, net, others)
     for width in (1e-4, 1e-5, 1e-6, 1e-7, 0.0):
@@ -404,7 +404,7 @@ def finished(task: Task, net: Net, others: Floats) -> Net:
 
 
 def train(
-    task: Task,
+    task: OutputsTask,
     oracle: Oracle | None = None,
     over: Callable[[], bool] = lambda: False,
     begin: Net | None = None,
@@ -445,7 +445,7 @@ def apart(U: Floats, most: int) -> Floats:
     return found
 
 
-def moved(task: Task, net: Net, far: float, scale: float, others: Floats) -> Net:
+def moved(task: OutputsTask, net: Net, far: float, scale: float, others: Floats) -> Net:
     """The network where Newton takes it: smoothed less and less, from what it is away; near the end with its kinks
     held, if that makes them ties."""
     if not len(net.W):

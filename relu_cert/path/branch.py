@@ -15,7 +15,7 @@ import numpy as np
 
 from relu_cert.exact import Matrix
 from relu_cert.solve import Solution
-from relu_cert.solve.prepare import Face, Floats
+from relu_cert.solve.prepare import Floats, ResidualFace
 
 NEWTON_STEPS = 6
 
@@ -29,18 +29,18 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Point:
+class BranchPoint:
     """The float solution at one eta: the faces of its neurons, alpha > 0, and s = r/lambda."""
 
     eta: Fraction
     solution: Solution
-    faces: tuple[Face, ...]
+    faces: tuple[ResidualFace, ...]
     alpha: Floats
     s: Floats
 
 
 @dataclass(frozen=True)
-class Branch:
+class FollowedBranch:
     """A float solution followed around one eta: s(tau) and alpha(tau) of the faces of its neurons, for targets y.
 
     With a lift L: the faces are one for each superclass, projected on the complement of L like the targets.
@@ -49,14 +49,14 @@ class Branch:
     eta: Fraction
     h: Fraction
     solution: Solution
-    faces: tuple[Face, ...]
+    faces: tuple[ResidualFace, ...]
     series: Series
     y: Floats
     lift: Matrix = ()
 
 
 def taylor(
-    faces: Sequence[Face], y: Floats, s: Floats, alpha: Floats, eta: float, h: float, degree: int
+    faces: Sequence[ResidualFace], y: Floats, s: Floats, alpha: Floats, eta: float, h: float, degree: int
 ) -> Series | None:
     """The series at eta from an approximate point (Newton first); None where the equations are singular."""
     if not faces:

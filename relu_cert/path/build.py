@@ -11,8 +11,8 @@ from flint import fmpq
 
 from relu_cert.errors import Unsettled
 from relu_cert.exact import Matrix, Vector, columns_of, to_fmpq, to_fraction
-from relu_cert.path.branch import Branch, Point, roots_within, taylor
-from relu_cert.path.candidates import Found, candidates
+from relu_cert.path.branch import BranchPoint, FollowedBranch, roots_within, taylor
+from relu_cert.path.candidates import FoundClasses, candidates
 from relu_cert.path.faces import require_faces
 from relu_cert.path.pieces import Piece, pinned_of
 from relu_cert.path.polynomial import least, lowest
@@ -46,30 +46,30 @@ class Unmatched(Unsettled):
     """A face of the branch is none of the candidates': a narrower piece will not help where it is still."""
 
 
-def solved(floats: FloatProblem | Training, eta: Fraction, warm: Solution | None) -> Point:
+def solved(floats: FloatProblem | Training, eta: Fraction, warm: Solution | None) -> BranchPoint:
     """Solve at eta."""
     lam = float(1 / eta)
     if isinstance(floats, Training):
         solution, found, alpha = trained(floats, lam, warm)
-        return Point(eta, solution, tuple(found), alpha, solution.theta / lam)
+        return BranchPoint(eta, solution, tuple(found), alpha, solution.theta / lam)
     solution = solve(floats, lam, warm=warm)
     faces = oracle_of(floats).follow(solution.neurons, solution.theta)
     alpha = carry(faces, solution.neurons, lam)
     used = [i for i, a in enumerate(alpha) if a > 0.0]
-    return Point(eta, solution, tuple(faces[i] for i in used), alpha[used], solution.theta / lam)
+    return BranchPoint(eta, solution, tuple(faces[i] for i in used), alpha[used], solution.theta / lam)
 
 
-def through(floats: FloatProblem | Training, point: Point, h: Fraction, degree: int = DEGREE) -> Branch:
+def through(floats: FloatProblem | Training, point: BranchPoint, h: Fraction, degree: int = DEGREE) -> FollowedBranch:
     """The branch through a point."""
     found = taylor(point.faces, floats.y, point.s, point.alpha, float(point.eta), float(h), degree)
     if found is None:
         raise Unsettled("the outputs of the active neurons are dependent, or nearly so")
-    return Branch(point.eta, h, point.solution, point.faces, found, floats.y)
+    return FollowedBranch(point.eta, h, point.solution, point.faces, found, floats.y)
 
 
 def continued(
-    floats: FloatProblem | Training, near: Branch, eta: Fraction, h: Fraction, degree: int = DEGREE
-) -> Branch | None:
+    floats: FloatProblem | Training, near: FollowedBranch, eta: Fraction, h: Fraction, degree: int = DEGREE
+) -> FollowedBranch | None:
     """The same branch at another eta, without a solve: its series gives the start, Newton the point, prices the test.
 
     None where a weight is not positive or a price above 1. That its faces are still right is left to `build`.
@@ -82,7 +82,9 @@ def continued(
     return _moved(floats, replace(near, eta=eta, h=h), s, alpha, degree)
 
 
-def _moved(floats: FloatProblem | Training, near: Branch, s: Floats, alpha: Floats, degree: int) -> Branch | None:
+def _moved(
+    floats: FloatProblem | Training, near: FollowedBranch, s: Floats, alpha: Floats, degree: int
+) -> FollowedBranch | None:
     """The branch with its series at another point, from about s and alpha there."""
     found = taylor(near.faces, near.y, s, alpha, float(near.eta), float(near.h), degree)
     if found is None or (found.alpha[:, 0] <= 0.0).any():
@@ -94,7 +96,7 @@ def _moved(floats: FloatProblem | Training, near: Branch, s: Floats, alpha: Floa
     return replace(near, series=found)
 
 
-def beside(floats: FloatProblem | Training, near: Branch, tau: float, h: Fraction) -> Branch | None:
+def beside(floats: FloatProblem | Training, near: FollowedBranch, tau: float, h: Fraction) -> FollowedBranch | None:
     """A still branch at an event of `near`, without a solve, on the side where there are fewer neurons: one whose
     weight vanishes is left out, one that enters is not there yet. None where that is not optimal."""
     powers = tau ** np.arange(near.series.s.shape[1])
@@ -117,10 +119,10 @@ class Start:
     found: list[NeuronClass]
     out: tuple[PieceMultipliers | None, ...]
     maps: list[ClassMap]
-    near: Branch
+    near: FollowedBranch
 
 
-def start(problem: Problem, floats: FloatProblem | Training, near: Branch) -> Start:
+def start(problem: Problem, floats: FloatProblem | Training, near: FollowedBranch) -> Start:
     """The path of the branch, rounded, feasible up to what is judged later, and exactly orthogonal to the lift."""
     _require_weights(near)
     if isinstance(floats, Training):
@@ -130,7 +132,7 @@ def start(problem: Problem, floats: FloatProblem | Training, near: Branch) -> St
     return _begun(problem, near, sharp, rho, candidates(problem, floats, sharp.s, rho))
 
 
-def _require_weights(near: Branch) -> None:
+def _require_weights(near: FollowedBranch) -> None:
     """Refused where floats see a weight that becomes negative."""
     falling = [row for row in near.series.alpha if lowest(row) < -SEEMS_ZERO * row[0]]
     if falling:
@@ -138,7 +140,7 @@ def _require_weights(near: Branch) -> None:
         raise Refused("a neuron enters or leaves on the piece", signs)
 
 
-def _covered_start(problem: Problem, floats: Training, near: Branch) -> Start:
+def _covered_start(problem: Problem, floats: Training, near: FollowedBranch) -> Start:
     """The same where patterns are not listed: faces and neurons that training did not see are put right."""
     for _ in range(MOST_JOINED):
         sharp = sharpened(problem, near, ExactFaces(problem))
@@ -158,12 +160,12 @@ def _covered_start(problem: Problem, floats: Training, near: Branch) -> Start:
     raise Unsettled("neurons keep being found")
 
 
-def _begun(problem: Problem, near: Branch, sharp: Sharp, rho: Fraction, found: Found) -> Start:
+def _begun(problem: Problem, near: FollowedBranch, sharp: Sharp, rho: Fraction, found: FoundClasses) -> Start:
     maps = [class_map(problem, neuron) for neuron in found.near]
     return Start(sharp.s, sharp.alpha, found.multipliers, rho, found.near, found.out, maps, near)
 
 
-def build(problem: Problem, floats: FloatProblem | Training, lo: Fraction, hi: Fraction, near: Branch) -> Piece:
+def build(problem: Problem, floats: FloatProblem | Training, lo: Fraction, hi: Fraction, near: FollowedBranch) -> Piece:
     """The piece [lo, hi] around a branch point at its centre, or Unsettled with the reason.
 
     A branch of degree 0 gives a still piece.
@@ -217,7 +219,7 @@ def positive(row: Sequence[Fraction] | Floats) -> Vector:
     return (exact[0] + lift, *exact[1:])
 
 
-def _guess(sharp: Sharp, near: Branch) -> Fraction:
+def _guess(sharp: Sharp, near: FollowedBranch) -> Fraction:
     """A radius that the tube will probably keep: how far the path is from its chord, and a little more than R."""
     S = np.array([[float(x) for x in row] for row in sharp.s]).T
     alpha = np.array([[float(x) for x in row] for row in sharp.alpha]).reshape(len(sharp.alpha), S.shape[1])
@@ -232,7 +234,7 @@ def _guess(sharp: Sharp, near: Branch) -> Fraction:
     return from_grid(to_grid(radius, q) + 1, q)
 
 
-def _rough_tube(near: Branch, S: Floats, alpha: Floats) -> float:
+def _rough_tube(near: FollowedBranch, S: Floats, alpha: Floats) -> float:
     """R in floats: the root of a bound of |E|^2 + sum alpha_a (1 - |v_a|^2)."""
     n, size = S.shape
     E, total = np.zeros((n, 2 * size - 1)), np.zeros(4 * size - 3)
@@ -249,7 +251,7 @@ def _rough_tube(near: Branch, S: Floats, alpha: Floats) -> float:
     return float(np.sqrt(max(-lowest(-total), 0.0)))
 
 
-def match(near: Branch, outputs: Sequence[Floats]) -> dict[int, int]:
+def match(near: FollowedBranch, outputs: Sequence[Floats]) -> dict[int, int]:
     """For the classes that are active, the number of their face."""
     order: dict[int, int] = {}
     s_0 = near.series.s[:, 0]

@@ -41,7 +41,7 @@ from relu_cert.prove.multipliers import binary_grid, project, rounded, solve_pie
 from relu_cert.prove.proposed_faces import exact_face
 from relu_cert.serialize import Sign
 from relu_cert.solve import FloatProblem, multipliers
-from relu_cert.solve.prepare import PieceMultipliers as Proposed
+from relu_cert.solve.prepare import FloatMultipliers
 
 ONE = Fraction(1)
 THOROUGH = 0.9  # pieces below this need no sharper multiplier
@@ -49,7 +49,7 @@ SURELY = 1e-9  # what floats need to tell two lengths apart, here
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundClasses:
     """The classes, the multipliers at the ends that show the other blocks to be out, and those of fine pieces."""
 
     near: list[NeuronClass]
@@ -66,7 +66,7 @@ class _OneSign:
     out: list[tuple[PieceMultiplier, ...]]
 
 
-def candidates(problem: Problem, floats: FloatProblem, s: Sequence[Vector], rho: Fraction) -> Found:
+def candidates(problem: Problem, floats: FloatProblem, s: Sequence[Vector], rho: Fraction) -> FoundClasses:
     """The classes within rho of the ends for lambda = 1, with the faces that they have at s_0."""
     s_0, ends = s[0], path_ends(s)
     if problem.network is None:
@@ -77,10 +77,10 @@ def candidates(problem: Problem, floats: FloatProblem, s: Sequence[Vector], rho:
     plus, minus = (_relu(problem, xi, s_0, ends, [one[xi] for one in proposals], rho) for xi in (1, -1))
     known = tuple(PieceMultipliers(*both) for both in zip(plus.multipliers, minus.multipliers, strict=True))
     outs = tuple(PieceMultipliers(*both) for both in zip(plus.out, minus.out, strict=True))
-    return Found([*plus.classes, *minus.classes], known, outs)
+    return FoundClasses([*plus.classes, *minus.classes], known, outs)
 
 
-def _proposed(floats: FloatProblem, end: Vector) -> dict[int, Proposed]:
+def _proposed(floats: FloatProblem, end: Vector) -> dict[int, FloatMultipliers]:
     """Float multipliers at an end, for both signs."""
     found = multipliers(floats, np.array([float(x) for x in end]), THOROUGH)
     if found is None:
@@ -88,7 +88,7 @@ def _proposed(floats: FloatProblem, end: Vector) -> dict[int, Proposed]:
     return found
 
 
-def _require_no_entry(problem: Problem, xi: Sign, s: Sequence[Vector], proposals: Sequence[Proposed]) -> None:
+def _require_no_entry(problem: Problem, xi: Sign, s: Sequence[Vector], proposals: Sequence[FloatMultipliers]) -> None:
     """Refused where floats see a neuron with |v| > 1 at an end, and exact arithmetic on the way there: it enters."""
     Z = problem.relu.Z
     t = tuple(xi * x for x in s[0])
@@ -103,7 +103,7 @@ def _require_no_entry(problem: Problem, xi: Sign, s: Sequence[Vector], proposals
         raise Refused("a neuron enters or leaves on the piece", signs)
 
 
-def _direct(problem: Problem, s_0: Vector, ends: Sequence[Vector], rho: Fraction) -> Found:
+def _direct(problem: Problem, s_0: Vector, ends: Sequence[Vector], rho: Fraction) -> FoundClasses:
     """A block with a cone that only its projection shows to be out gets the multiplier of that projection."""
     blocks = problem.blocks
     written: list[dict[int, Vector]] = [{} for _ in ends]
@@ -117,7 +117,7 @@ def _direct(problem: Problem, s_0: Vector, ends: Sequence[Vector], rho: Fraction
             if norm_squared(v) >= limit:
                 near.add(b)
     found = [block_face(problem, b, blocks[b], correlation(blocks, b, s_0))[0] for b in sorted(near)]
-    return Found(found, tuple(BlockMultipliers.of(blocks, one) for one in written), (None,) * len(ends))
+    return FoundClasses(found, tuple(BlockMultipliers.of(blocks, one) for one in written), (None,) * len(ends))
 
 
 def fine(bags: Each, s: Sequence[Vector], xi: int, rho: Fraction) -> Bits:
@@ -131,7 +131,12 @@ def fine(bags: Each, s: Sequence[Vector], xi: int, rho: Fraction) -> Bits:
 
 
 def _relu(
-    problem: Problem, xi: Sign, s_0: Vector, ends: Sequence[Vector], proposals: Sequence[Proposed], rho: Fraction
+    problem: Problem,
+    xi: Sign,
+    s_0: Vector,
+    ends: Sequence[Vector],
+    proposals: Sequence[FloatMultipliers],
+    rho: Fraction,
 ) -> _OneSign:
     network, Z = problem.relu, problem.relu.Z
     limit = out_threshold_squared(ONE, frobenius_squared(Z), rho**2)

@@ -20,11 +20,11 @@ from relu_cert.problem.blocks import parallel_classes
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.algebraic.field import Exact
 from relu_cert.prove.classes import class_map, constraints, spans
-from relu_cert.prove.facts import BallSet, Exactly, ExactSet, Facts, NeuronClass, Unknown
+from relu_cert.prove.facts import BallSet, Exactly, ExactSet, Facts, NeuronClass, UnknownSet
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownTie:
     """What is known of a neuron that ties, or may tie; None: not known.
 
     `active`: some optimal network uses it. `independent`: its tight constraints are. `tight`: it has some.
@@ -45,7 +45,7 @@ class Conditions:
     """The neurons; `unique`: whether there is one optimal network."""
 
     unique: bool
-    neurons: tuple[Known, ...]
+    neurons: tuple[KnownTie, ...]
 
     @property
     def all_active(self) -> bool:
@@ -67,7 +67,7 @@ class Conditions:
 def conditions(facts: Facts) -> Conditions | None:
     """What the facts say; None where nothing is settled, or lambda >= lambda_max."""
     found = facts.optimal_set
-    if isinstance(found, Unknown):
+    if isinstance(found, UnknownSet):
         return None
     if isinstance(found, Exactly):
         return _exact(facts, found)
@@ -81,7 +81,7 @@ def conditions(facts: Facts) -> Conditions | None:
         strict = None if one_sided(facts.problem, neuron) else True
         strict = False if a in left else strict
         independent = _independent_class(facts.problem, neuron)
-        neurons.append(Known(active, independent, bool(neuron.kinks), strict, stable=True))
+        neurons.append(KnownTie(active, independent, bool(neuron.kinks), strict, stable=True))
     return Conditions(found.network_dimension == 0, tuple(neurons))
 
 
@@ -102,7 +102,7 @@ def _exact(facts: Facts, exact: Exactly) -> Conditions:
             strict = False
         independent = _independent_in_all(problem, tied.block, partial(_along, tied.v))
         neurons.append(
-            Known(active, independent, tight, strict, stable and isinstance(exact, ExactSet), left.get(a, False))
+            KnownTie(active, independent, tight, strict, stable and isinstance(exact, ExactSet), left.get(a, False))
         )
     return Conditions(len(exact.solutions) == 1, tuple(neurons))
 

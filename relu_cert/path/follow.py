@@ -18,7 +18,7 @@ import numpy as np
 
 from relu_cert.errors import Unsettled
 from relu_cert.exact import Matrix, sqrt_upper
-from relu_cert.path.branch import Branch, Point
+from relu_cert.path.branch import BranchPoint, FollowedBranch
 from relu_cert.path.build import DEGREE, Unmatched, beside, build, continued, events, solved, through
 from relu_cert.path.groups import columns_seen
 from relu_cert.path.lifted import build_lifted, lifted_branch
@@ -94,8 +94,8 @@ class _Search:
     pieces: list[Piece] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     warm: Solution | None = None
-    last: Branch | None = None
-    used: Branch | None = None
+    last: FollowedBranch | None = None
+    used: FollowedBranch | None = None
     lifts: dict[Fraction, Matrix] = field(default_factory=dict)
     known: dict[Fraction, bool] = field(default_factory=dict)
     tried: int = 0
@@ -122,7 +122,7 @@ class _Search:
         """Pieces, or a gap, from a as far as it goes towards b: how far that is."""
         self.tried += 1
         reason, apart = "", False
-        taus: list[tuple[Branch, float]] = []
+        taus: list[tuple[FollowedBranch, float]] = []
         try:
             near = self.at((a + b) / 2, (b - a) / 2)
             apart = self.far_from_orthogonal(near.series.s[:, 0])
@@ -156,7 +156,7 @@ class _Search:
             return b
         return self.step(a, middle)
 
-    def built(self, a: Fraction, b: Fraction, near: Branch) -> Piece:
+    def built(self, a: Fraction, b: Fraction, near: FollowedBranch) -> Piece:
         """The piece, lifted or plain as the branch is, or else the other way; or Unsettled."""
         try:
             piece = self.around(a, b, near)
@@ -171,14 +171,14 @@ class _Search:
         except Unsettled:
             return piece
 
-    def around(self, a: Fraction, b: Fraction, near: Branch) -> Piece:
+    def around(self, a: Fraction, b: Fraction, near: FollowedBranch) -> Piece:
         """The piece around a branch."""
         make = build_lifted if near.lift else build
         piece = make(self.problem, self.floats, 1 / b, 1 / a, near)
         self.used = near
         return piece
 
-    def other(self, a: Fraction, b: Fraction, near: Branch) -> Branch:
+    def other(self, a: Fraction, b: Fraction, near: FollowedBranch) -> FollowedBranch:
         """The plain branch where this one is lifted, and the other way round; Unsettled where there is no lift."""
         point = self.solved((a + b) / 2)
         if near.lift:
@@ -187,7 +187,7 @@ class _Search:
             raise Unsettled("the residual is not orthogonal to a subspace")
         return self.branched(point, near.h, _degree(near))
 
-    def otherwise(self, a: Fraction, b: Fraction, near: Branch, first: Unsettled) -> Piece:
+    def otherwise(self, a: Fraction, b: Fraction, near: FollowedBranch, first: Unsettled) -> Piece:
         """The piece without a lift where the lifted one was refused, or with one; the events are those of a plain
         branch, if it has some."""
         if _degree(near) and isinstance(first, Refused) and events(first):
@@ -223,7 +223,7 @@ class _Search:
         except Unsettled:
             return None
 
-    def solved(self, eta: Fraction) -> Point:
+    def solved(self, eta: Fraction) -> BranchPoint:
         """The solution at eta; what it seems to be orthogonal to is remembered."""
         point = solved(self.floats, eta, self.warm)
         self.warm = point.solution
@@ -260,14 +260,16 @@ class _Search:
             self.solved(eta)
         return self.lifts[eta]
 
-    def branched(self, point: Point, h: Fraction, degree: int = DEGREE, lift: Matrix | None = None) -> Branch:
+    def branched(
+        self, point: BranchPoint, h: Fraction, degree: int = DEGREE, lift: Matrix | None = None
+    ) -> FollowedBranch:
         """The branch through a point, lifted if that is asked for, or seems right."""
         lift = self.lifts[point.eta] if lift is None else lift
         if lift:
             return lifted_branch(self.problem, self.floats, point, lift, h, degree)
         return through(self.floats, point, h, degree)
 
-    def at(self, eta: Fraction, h: Fraction) -> Branch:
+    def at(self, eta: Fraction, h: Fraction) -> FollowedBranch:
         """The branch at eta: the last one continued, or solved afresh."""
         if self.last is not None and (near := continued(self.floats, self.last, eta, h)) is not None:
             return near
@@ -303,14 +305,18 @@ class _Search:
                     return ends
         return None
 
-    def before(self, ends: tuple[Fraction, Fraction], point: Point, smaller: Matrix, larger: Matrix) -> Piece | None:
+    def before(
+        self, ends: tuple[Fraction, Fraction], point: BranchPoint, smaller: Matrix, larger: Matrix
+    ) -> Piece | None:
         """A still piece of the smaller lift across an onset of the larger one: where it is enough, it proves more."""
         try:
             return self.built(*ends, self.branched(self.solved((ends[0] + ends[1]) / 2), _half(ends), 0, smaller))
         except Unsettled:
             return None
 
-    def across(self, ends: tuple[Fraction, Fraction], point: Point, smaller: Matrix, larger: Matrix) -> Piece | None:
+    def across(
+        self, ends: tuple[Fraction, Fraction], point: BranchPoint, smaller: Matrix, larger: Matrix
+    ) -> Piece | None:
         """A still piece across an onset."""
         try:
             near = self.branched(replace(point, eta=(ends[0] + ends[1]) / 2), _half(ends), 0, larger)
@@ -318,7 +324,9 @@ class _Search:
         except Unsettled:
             return None
 
-    def event(self, a: Fraction, b: Fraction, taus: Sequence[tuple[Branch, float]]) -> tuple[Fraction, Fraction] | None:
+    def event(
+        self, a: Fraction, b: Fraction, taus: Sequence[tuple[FollowedBranch, float]]
+    ) -> tuple[Fraction, Fraction] | None:
         """A still piece across an event inside [a, b], as wide as it can be: its ends."""
         for near, tau in taus[:2]:
             widths = LIFTED_STILL if near.lift else STILL[isinstance(self.floats, Training) :]  # covers: rarely wide
@@ -334,7 +342,7 @@ class _Search:
                     return 1 / piece.hi, 1 / piece.lo
         return None
 
-    def aside(self, a: Fraction, b: Fraction, near: Branch, tau: float, h: Fraction) -> Piece | None:
+    def aside(self, a: Fraction, b: Fraction, near: FollowedBranch, tau: float, h: Fraction) -> Piece | None:
         """A still piece across an event of a branch, its centre on the side where there are fewer neurons."""
         found = beside(self.floats, near, tau, h)
         if found is None:
@@ -349,7 +357,7 @@ class _Search:
         except Unsettled:
             return None
 
-    def across_event(self, a: Fraction, b: Fraction, near: Branch, tau: float, h: Fraction) -> Piece | None:
+    def across_event(self, a: Fraction, b: Fraction, near: FollowedBranch, tau: float, h: Fraction) -> Piece | None:
         """The same from a solution in the middle."""
         eta = _short(near.eta + near.h * Fraction(tau))
         left, right = max(a, _short(eta - h)), min(b, _short(eta + h))
@@ -361,7 +369,7 @@ def is_known(largest: LambdaMax) -> bool:
     return largest.least is None or largest.squared <= largest.least * (1 + NARROW)
 
 
-def _degree(near: Branch) -> int:
+def _degree(near: FollowedBranch) -> int:
     return int(near.series.s.shape[1]) - 1
 
 

@@ -39,7 +39,7 @@ from relu_cert.exact import (
     to_fraction,
     to_vector,
 )
-from relu_cert.path.branch import Branch, Point, Series, taylor
+from relu_cert.path.branch import BranchPoint, FollowedBranch, Series, taylor
 from relu_cert.path.build import (
     DEGREE,
     DEGREES,
@@ -66,9 +66,9 @@ from relu_cert.prove.lifts import independent
 from relu_cert.prove.optimal_set import largest_squared
 from relu_cert.prove.projection import floats as to_floats
 from relu_cert.prove.proposed_faces import center, inside
-from relu_cert.prove.split import Outputs, forcing, void_part
+from relu_cert.prove.split import SplitOutputs, forcing, void_part
 from relu_cert.solve import FloatProblem
-from relu_cert.solve.prepare import Face, Floats
+from relu_cert.solve.prepare import Floats, ResidualFace
 
 
 @dataclass(frozen=True)
@@ -178,11 +178,16 @@ NODES = (0.0, -1.0, 1.0)  # where a split is looked for
 
 
 def lifted_branch(
-    problem: Problem, floats: FloatProblem | Training, point: Point, lift: Matrix, h: Fraction, degree: int = DEGREE
-) -> Branch:
+    problem: Problem,
+    floats: FloatProblem | Training,
+    point: BranchPoint,
+    lift: Matrix,
+    h: Fraction,
+    degree: int = DEGREE,
+) -> FollowedBranch:
     """The branch of the lifted problem through a point: one face for each superclass."""
     Pi = to_floats(projector(lift, problem.n))
-    faces: list[Face] = []
+    faces: list[ResidualFace] = []
     masses: list[float] = []
     s = Pi @ point.s
     for face, alpha in zip(point.faces, point.alpha, strict=True):
@@ -200,10 +205,10 @@ def lifted_branch(
     found = taylor(chosen, Pi @ floats.y, s, np.array([masses[i] for i in kept]), float(point.eta), float(h), degree)
     if found is None:
         raise Unsettled("the outputs of the active neurons are dependent, or nearly so")
-    return Branch(point.eta, h, point.solution, chosen, found, Pi @ floats.y, lift)
+    return FollowedBranch(point.eta, h, point.solution, chosen, found, Pi @ floats.y, lift)
 
 
-def fine_enough(problem: Problem, near: Branch) -> Branch:
+def fine_enough(problem: Problem, near: FollowedBranch) -> FollowedBranch:
     """The branch with so many coefficients that its tube will be narrow beside its lightest mass, by floats."""
     series = near.series
     if series.s.shape[1] == 1 or not near.faces:
@@ -223,7 +228,9 @@ def fine_enough(problem: Problem, near: Branch) -> Branch:
     return replace(near, series=Series(full.s[:, : degree + 1], full.alpha[:, : degree + 1]))
 
 
-def build_lifted(problem: Problem, floats: FloatProblem | Training, lo: Fraction, hi: Fraction, near: Branch) -> Piece:
+def build_lifted(
+    problem: Problem, floats: FloatProblem | Training, lo: Fraction, hi: Fraction, near: FollowedBranch
+) -> Piece:
     """The lifted piece [lo, hi] around a branch point at its centre, or Unsettled with the reason."""
     near = fine_enough(problem, near)
     begun, groups, order = started(problem, floats, near)
@@ -247,7 +254,7 @@ def build_lifted(problem: Problem, floats: FloatProblem | Training, lo: Fraction
 
 
 def started(
-    problem: Problem, floats: FloatProblem | Training, near: Branch
+    problem: Problem, floats: FloatProblem | Training, near: FollowedBranch
 ) -> tuple[Start, tuple[tuple[int, ...], ...], dict[int, int]]:
     """The start of a piece, the superclasses of its neurons, and the faces of those that are active."""
     begun = start(problem, floats, near)
@@ -305,7 +312,12 @@ class Split:
 
 
 def propose_split(
-    problem: Problem, near: Branch, begun: Start, lift: Matrix, members: Sequence[tuple[int, int]], masses: Floats
+    problem: Problem,
+    near: FollowedBranch,
+    begun: Start,
+    lift: Matrix,
+    members: Sequence[tuple[int, int]],
+    masses: Floats,
 ) -> Split:
     """Weights alpha(tau) far inside, with the given masses (coefficients) and products with the lift.
 
@@ -384,6 +396,6 @@ def with_forced(
     forced = [*zero, *(k for k in range(active, len(maps)) if not all(silent(maps[k], l) for l in void))]
     s_0 = column(begun.s[0])
     Q = fmpq_mat([list(row) for row in zip(*(one.output(s_0).entries() for one in maps), strict=True)])
-    h = forcing(void, Outputs(Q, Fraction(0)), forced)
+    h = forcing(void, SplitOutputs(Q, Fraction(0)), forced)
     kept = independent((*void, *lift))[len(void) :]
     return replace(plain, lift=scaled(problem, (*kept, *void)), forced=tuple(forced), force=h)

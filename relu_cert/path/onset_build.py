@@ -9,7 +9,7 @@ import numpy as np
 
 from relu_cert.errors import Unsettled
 from relu_cert.exact import Matrix, column, to_vector
-from relu_cert.path.branch import Branch, taylor
+from relu_cert.path.branch import FollowedBranch, taylor
 from relu_cert.path.build import distinct, output, positive, short
 from relu_cert.path.groups import path_groups
 from relu_cert.path.lifted import finish, propose_split, scaled, started, with_forced
@@ -28,7 +28,7 @@ FIRST_STEP, SECANTS, FARTHEST = 1e-7, 5, 1e-3  # of the search for the eta of an
 
 
 def build_onset(
-    problem: Problem, floats: FloatProblem | Training, lo: Fraction, hi: Fraction, near: Branch, lift: Matrix
+    problem: Problem, floats: FloatProblem | Training, lo: Fraction, hi: Fraction, near: FollowedBranch, lift: Matrix
 ) -> Piece:
     """The still piece [lo, hi]; `near` is a branch of degree 0 at its centre of the larger lift, which sets in."""
     begun, outer, order = started(problem, floats, near)
@@ -61,7 +61,7 @@ def build_onset(
     return finish(problem, replace(piece, lifted=replace(lifted, onset=onset)), maps)
 
 
-def locate(problem: Problem, floats: FloatProblem | Training, near: Branch, lift: Matrix) -> Fraction:
+def locate(problem: Problem, floats: FloatProblem | Training, near: FollowedBranch, lift: Matrix) -> Fraction:
     """The eta, near that of a branch of degree 0, at which the larger lift sets in: H.(eta y - s) = 0, by secants.
 
     Unsettled where there seems to be none.

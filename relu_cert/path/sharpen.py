@@ -17,7 +17,7 @@ from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from relu_cert.errors import Unsettled
 from relu_cert.exact import Vector, column, matrix_of, sqrt_upper, to_fmpq, to_fraction
-from relu_cert.path.branch import Branch, jacobian
+from relu_cert.path.branch import FollowedBranch, jacobian
 from relu_cert.path.polynomial import most
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import projector
@@ -45,7 +45,7 @@ class Sharp:
     excess: float
 
 
-def sharpened(problem: Problem, near: Branch, faces: ExactFaces) -> Sharp:
+def sharpened(problem: Problem, near: FollowedBranch, faces: ExactFaces) -> Sharp:
     """The branch in many digits."""
     Pi = projector(near.lift, problem.n if near.lift else 0)
     halves: list[Halves] = []
@@ -76,12 +76,14 @@ def sharpened(problem: Problem, near: Branch, faces: ExactFaces) -> Sharp:
     return Sharp(s, _rounded(alpha, WEIGHT_BITS) if alpha else (), float(excess - 1))
 
 
-def _bits(near: Branch) -> int:
+def _bits(near: FollowedBranch) -> int:
     """How many bits s has."""
     return LIFTED_BITS if near.lift else BITS
 
 
-def _polish(near: Branch, halves: Sequence[Halves], y: fmpq_mat, S: fmpz_mat, alpha: list[list[int]]) -> fmpz_mat:
+def _polish(
+    near: FollowedBranch, halves: Sequence[Halves], y: fmpq_mat, S: fmpz_mat, alpha: list[list[int]]
+) -> fmpz_mat:
     """S corrected, and alpha in place, with the Jacobian of the branch."""
     B = [face.B for face in near.faces]
     J = np.asarray(np.linalg.inv(jacobian(B, near.series.s[:, 0], near.series.alpha[:, 0])), dtype=np.float64)

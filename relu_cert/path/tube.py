@@ -25,7 +25,7 @@ from flint import fmpq, fmpq_mat
 
 from relu_cert.errors import Unsettled
 from relu_cert.exact import column, matrix_of, norm_squared, sqrt_upper, to_fmpq, to_fraction
-from relu_cert.path.branch import Branch
+from relu_cert.path.branch import FollowedBranch
 from relu_cert.path.pieces import Piece
 from relu_cert.path.polynomial import most, negative, product, room, shifted, size, square
 from relu_cert.problem.problem import Problem
@@ -40,7 +40,7 @@ class Refused(Unsettled):
     def __init__(self, reason: str, signs: Sequence[Sequence[fmpq]] = ()) -> None:
         super().__init__(reason)
         self.signs = signs
-        self.branch: Branch | None = None
+        self.branch: FollowedBranch | None = None
 
 
 @dataclass(frozen=True)

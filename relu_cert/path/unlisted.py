@@ -17,18 +17,18 @@ from flint import fmpq, fmpq_mat
 from relu_cert.bags import Each
 from relu_cert.cover.build import Exhausted, Missed, Stuck, tree
 from relu_cert.cover.limits import Limits
-from relu_cert.cover.lines import Weights, coarse, coarse_bits, margin_for, side_of, weights_of
-from relu_cert.cover.refine import Data
-from relu_cert.cover.setting import Setting, setting
+from relu_cert.cover.lines import SignedLines, coarse, coarse_bits, margin_for, side_of, weights_of
+from relu_cert.cover.refine import RefineData
+from relu_cert.cover.setting import CoverData, setting
 from relu_cert.cover.stack import Floats
 from relu_cert.cover.state import Serial
 from relu_cert.cover.ties import engine_ties, exact_shares, heights, shortened, tight_lines
-from relu_cert.cover.train import Task, ascend, train
+from relu_cert.cover.train import TrainingTask, ascend, train
 from relu_cert.errors import Unsettled
 from relu_cert.evidence import Cover, Row, Tie
 from relu_cert.exact import Vector, column, columns_of, primitive, scaled_rows, to_vector
-from relu_cert.path.branch import Branch, taylor
-from relu_cert.path.candidates import Found, fine
+from relu_cert.path.branch import FollowedBranch, taylor
+from relu_cert.path.candidates import FoundClasses, fine
 from relu_cert.path.pieces import path_ends
 from relu_cert.path.polynomial import least, negative, room
 from relu_cert.path.tube import Refused
@@ -39,7 +39,7 @@ from relu_cert.prove.classes import class_map, face_conditions
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.multipliers import solve_piece
 from relu_cert.prove.proposed_faces import exact_face, neuron_on_face
-from relu_cert.solve.prepare import Face, Neuron, Solution, Stats, one_thread
+from relu_cert.solve.prepare import Neuron, ResidualFace, Solution, Stats, one_thread
 
 VANISHES = 1e-7  # a row so near to a neuron, relative, is taken for one of its kinks
 MOST_CLASSES = 60
@@ -53,7 +53,7 @@ UNSEEN = fmpq(1, 10**5)
 class Training:
     """What stands for the float solver: the data in the forms that training and covers need."""
 
-    given: Setting
+    given: CoverData
 
     @cached_property
     def y(self) -> Floats:
@@ -61,7 +61,7 @@ class Training:
         return np.array([float(x) for x in self.given.y])
 
     @cached_property
-    def data(self) -> Data:
+    def data(self) -> RefineData:
         """The data for lambda = 1."""
         return replace(self.given.data, lam=Fraction(1))
 
@@ -81,7 +81,7 @@ def training(problem: Problem) -> Training:
     return Training(setting(problem))
 
 
-def trained(floats: Training, lam: float, warm: Solution | None) -> tuple[Solution, list[Face], Floats]:
+def trained(floats: Training, lam: float, warm: Solution | None) -> tuple[Solution, list[ResidualFace], Floats]:
     """A network at lambda, and the faces of its neurons with their alpha."""
     frame, Z = floats.given.frame, floats.Z
     V = xi = None
@@ -89,11 +89,11 @@ def trained(floats: Training, lam: float, warm: Solution | None) -> tuple[Soluti
         V = np.array([neuron.w for neuron in warm.neurons]) @ frame.T
         xi = np.array([float(neuron.sign) for neuron in warm.neurons])
     with one_thread():
-        found = train(Task(Z @ frame.T, floats.y, lam, bags=floats.bags), V, xi)
+        found = train(TrainingTask(Z @ frame.T, floats.y, lam, bags=floats.bags), V, xi)
     W = found.V @ frame
     neurons = tuple(Neuron(int(s), None, w) for s, w in zip(found.xi, W, strict=True))
     solution = Solution(lam, neurons, found.residual, found.residual, found.objective, 0.0, Stats(0, 0.0, "solved"))
-    faces: dict[object, Face] = {}
+    faces: dict[object, ResidualFace] = {}
     alpha: dict[object, float] = {}
     for one in neurons:
         face = face_at(floats, one.sign, one.w, found.residual, VANISHES)
@@ -102,7 +102,7 @@ def trained(floats: Training, lam: float, warm: Solution | None) -> tuple[Soluti
     return solution, list(faces.values()), np.array([alpha[key] for key in faces])
 
 
-def face_at(floats: Training, sign: int, w: Floats, residual: Floats, tolerance: float) -> Face:
+def face_at(floats: Training, sign: int, w: Floats, residual: Floats, tolerance: float) -> ResidualFace:
     """The face of a neuron: the concave rows that it nearly vanishes on, and all that depend on them."""
     Z, t = floats.Z, sign * floats.bags.spread_floats(residual)
     lengths = np.maximum(np.linalg.norm(Z, axis=1), 1e-300)
@@ -114,10 +114,10 @@ def face_at(floats: Training, sign: int, w: Floats, residual: Floats, tolerance:
     on = (height > 0.0) & ~vanishing
     B = floats.bags.pooled_floats((on * float(sign))[:, None] * ZP)
     kinks = tuple(np.flatnonzero(vanishing).tolist())
-    return Face(sign, None, kinks, B, B.T @ residual, P, np.packbits(on).tobytes())
+    return ResidualFace(sign, None, kinks, B, B.T @ residual, P, np.packbits(on).tobytes())
 
 
-def class_of(problem: Problem, face: Face) -> NeuronClass:
+def class_of(problem: Problem, face: ResidualFace) -> NeuronClass:
     """The class of a face; shares of kinks that depend on others are in the middle."""
     Z = problem.relu.Z
     on = np.unpackbits(np.frombuffer(face.on, dtype=np.uint8), count=len(Z)).astype(bool).tolist()
@@ -136,7 +136,7 @@ class Entered(Refused):
         self.unseen = self.before and bool(room[0] > -UNSEEN)  # but by so little that training does not see it
 
 
-def joined(problem: Problem, floats: Training, near: Branch, neuron: NeuronClass) -> Branch | None:
+def joined(problem: Problem, floats: Training, near: FollowedBranch, neuron: NeuronClass) -> FollowedBranch | None:
     """The branch with one neuron more, which training did not see; None where it has no weight at the centre."""
     if near.lift:
         return None
@@ -149,8 +149,8 @@ def joined(problem: Problem, floats: Training, near: Branch, neuron: NeuronClass
 
 
 def covered_candidates(
-    problem: Problem, floats: Training, faces: Sequence[Face], s: Sequence[Vector], rho: Fraction
-) -> Found:
+    problem: Problem, floats: Training, faces: Sequence[ResidualFace], s: Sequence[Vector], rho: Fraction
+) -> FoundClasses:
     """The classes within rho of the chord, and a cover for each end; Refused at an event, Unsettled where cones are
     left."""
     S, ends = columns_of(s), path_ends(s)
@@ -178,15 +178,15 @@ def covered_candidates(
             done = []
         except Exhausted:
             raise Unsettled("a cover has too many cones") from None
-    return Found(classes, tuple(done), (None,) * len(ends))
+    return FoundClasses(classes, tuple(done), (None,) * len(ends))
 
 
-def corrected(problem: Problem, floats: Training, near: Branch, s_0: Vector) -> Branch | None:
+def corrected(problem: Problem, floats: Training, near: FollowedBranch, s_0: Vector) -> FollowedBranch | None:
     """The branch with the faces that its neurons have at s_0, exactly, where floats chose others; None if they are
     right, or if there is a lift."""
     if near.lift:
         return None
-    faces: list[Face] = []
+    faces: list[ResidualFace] = []
     rows, at = {xi: fine(floats.bags, [s_0], xi, Fraction(0)) for xi in (1, -1)}, columns_of([s_0])
     for face in near.faces:
         known = class_of(problem, face)
@@ -200,7 +200,7 @@ def corrected(problem: Problem, floats: Training, near: Branch, s_0: Vector) -> 
     return None if found is None else replace(near, faces=tuple(faces), series=found)
 
 
-def _face(problem: Problem, floats: Training, neuron: NeuronClass) -> Face:
+def _face(problem: Problem, floats: Training, neuron: NeuronClass) -> ResidualFace:
     """The face of a class in floats."""
     Z = floats.Z
     planes = parallel_classes(problem.relu.Z)
@@ -208,7 +208,7 @@ def _face(problem: Problem, floats: Training, neuron: NeuronClass) -> Face:
     on = np.array([c == "1" for c in neuron.pattern or ""])
     P = np.eye(Z.shape[1]) - np.linalg.pinv(Z[list(kinks)]) @ Z[list(kinks)] if kinks else np.eye(Z.shape[1])
     B = floats.bags.pooled_floats((on * float(neuron.sign))[:, None] * (Z @ P))
-    return Face(neuron.sign, None, kinks, B, np.zeros(Z.shape[1]), P, np.packbits(on).tobytes())
+    return ResidualFace(neuron.sign, None, kinks, B, np.zeros(Z.shape[1]), P, np.packbits(on).tobytes())
 
 
 def _exact(problem: Problem, neuron: NeuronClass, s_0: Vector, at: fmpq_mat, rows: Bits) -> NeuronClass:
@@ -269,7 +269,7 @@ def around(
     return Cover(data.basis, tuple(ties), margin, found[1], found[-1])
 
 
-def tie_of(problem: Problem, data: Data, weights: Weights, neuron: NeuronClass, end: Vector) -> Tie:
+def tie_of(problem: Problem, data: RefineData, weights: SignedLines, neuron: NeuronClass, end: Vector) -> Tie:
     """The class as a tie of the cover at an end, where it need not be tight."""
     (v,), _ = scaled_rows([to_vector(class_map(problem, neuron).v(column(end)))])
     u: Row = tuple(neuron.sign * x for x in primitive(v))

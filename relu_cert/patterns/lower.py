@@ -56,7 +56,7 @@ def search(
 
 
 @dataclass
-class Known:
+class KnownFlat:
     """A totally cyclic flat: the number of its group's first pattern, the group, and its patterns that are covers."""
 
     start: int
@@ -117,7 +117,7 @@ class LowerFaces:
 
     def __post_init__(self) -> None:
         self.end = len(self.first)
-        self.known: dict[bytes, Known] = {}
+        self.known: dict[bytes, KnownFlat] = {}
 
     @cached_property
     def normals(self) -> Integers:
@@ -139,7 +139,7 @@ class LowerFaces:
             return
         lowest = seeds(self.normals, dependent)
         nothing = np.zeros_like(lowest[0].members, shape=(1, lowest[0].members.shape[1]))
-        self.known[nothing.tobytes()] = Known(0, self.first)
+        self.known[nothing.tobytes()] = KnownFlat(0, self.first)
         union = nothing
         flats = lowest[0]
         parts = flats.members
@@ -181,6 +181,6 @@ class LowerFaces:
     def _add(self, members: Words, bases: Integers) -> None:
         """Make groups of some flats; the first pattern of each covers it."""
         for flat, group in zip(members, self.make_groups(members, bases), strict=True):
-            self.known[flat.tobytes()] = Known(self.end, group, [0])
+            self.known[flat.tobytes()] = KnownFlat(self.end, group, [0])
             self.end += len(group)
             self.groups.append(group)

@@ -356,7 +356,7 @@ class AlgebraicSet(_Solved):
 
 
 @dataclass(frozen=True)
-class Unknown:
+class UnknownSet:
     """The optimal set is not known, and why; without a reason it was not looked for, as where zero is the solution."""
 
     reason: str = ""
@@ -364,11 +364,11 @@ class Unknown:
 
 NOT_LISTED = Unlisted()
 Exactly = ExactSet | AlgebraicSet
-OptimalSet = BallSet | ExactSet | AlgebraicSet | Unknown
+OptimalSet = BallSet | ExactSet | AlgebraicSet | UnknownSet
 
 
 @dataclass(frozen=True)
-class Along:
+class PathFacts:
     """An interval of lambdas: its cover, and what that shows besides."""
 
     cover: PathPieces
@@ -377,7 +377,7 @@ class Along:
 
 
 @dataclass(frozen=True)
-class Nearby:
+class SensitivityFacts:
     """How the network moves with lambda and y: how tied neurons sit on their faces, where the optimal set does not say
     it, and the derivatives, where they exist."""
 
@@ -396,13 +396,13 @@ class Facts:
     dual: Dual
     value: Value
     fit: Fit
-    optimal_set: OptimalSet = Unknown()
+    optimal_set: OptimalSet = UnknownSet()
     vertices: Polytope | Unlisted = NOT_LISTED
     shortest: ShortestWeights | None = None  # the shortest weights, where there is no polytope
     ggp: GGP | None = None  # gated and direct problems
-    path: Along | None = None  # an interval of lambdas, if one was asked for
+    path: PathFacts | None = None  # an interval of lambdas, if one was asked for
     one_neuron: NeuronPath | None = None  # the path of the network with a single neuron, on one feature
-    nearby: Nearby | None = None  # if it was asked for
+    nearby: SensitivityFacts | None = None  # if it was asked for
     alone: Alone | Pair | None = None  # several outputs: all optimal networks are one, or two are not
 
     def __repr__(self) -> str:
@@ -430,7 +430,7 @@ class Facts:
     @property
     def known(self) -> bool:
         """Whether the optimal set is known."""
-        return not isinstance(self.optimal_set, Unknown)
+        return not isinstance(self.optimal_set, UnknownSet)
 
     @property
     def polytope(self) -> Polytope | None:
@@ -445,7 +445,7 @@ class Facts:
     @property
     def unsettled(self) -> str:
         """Why the optimal set is not known."""
-        return self.optimal_set.reason if isinstance(self.optimal_set, Unknown) else ""
+        return self.optimal_set.reason if isinstance(self.optimal_set, UnknownSet) else ""
 
     @property
     def faces(self) -> Faces | None:

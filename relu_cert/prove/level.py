@@ -25,7 +25,7 @@ from relu_cert.prove.facts import BallSet, Facts, NeuronClass
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.projection import floats, upper_length
 from relu_cert.prove.proposed_faces import deepest
-from relu_cert.prove.split import SEEMS_POSITIVE, Outputs, columns, null_space, split_map, with_split
+from relu_cert.prove.split import SEEMS_POSITIVE, SplitOutputs, columns, null_space, split_map, with_split
 
 Floats = NDArray[np.float64]
 LINEAR = "a neuron that is on at all rows ties, and can change its free bias together with the output bias"
@@ -75,7 +75,9 @@ class _Row:
     ends: Mapping[int, tuple[Fraction, Fraction]]
 
 
-def with_level(facts: Facts, plain: BallSet, maps: Sequence[ClassMap], outputs: Outputs, level: list[int]) -> BallSet:
+def with_level(
+    facts: Facts, plain: BallSet, maps: Sequence[ClassMap], outputs: SplitOutputs, level: list[int]
+) -> BallSet:
     """The set with the number of level classes that have weight in some optimal network; Unsettled if there is none, or
     no biases that keep the patterns add up to what the lift has."""
     if not any(is_linear(plain.classes[a]) for a in level) and not no_linear(facts):
@@ -137,7 +139,7 @@ def _kept(facts: Facts, neuron: NeuronClass, one: ClassMap) -> tuple[Fraction, F
     return max(low), min(high)
 
 
-def _inside(facts: Facts, plain: BallSet, outputs: Outputs, rows: Sequence[_Row]) -> Floats:
+def _inside(facts: Facts, plain: BallSet, outputs: SplitOutputs, rows: Sequence[_Row]) -> Floats:
     """Weights that are as far as possible from where a bias no longer keeps a pattern, or a weight is zero; or, if some
     are zero in all networks, from the former."""
     k, y, level = len(plain.classes), facts.problem.y, {a for row in rows for a in row.ends}

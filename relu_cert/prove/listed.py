@@ -25,7 +25,7 @@ from relu_cert.problem.problem import Problem
 from relu_cert.prove.algebraic.guess import guessed_residual
 from relu_cert.prove.elastic import elastic_facts
 from relu_cert.prove.exact_optimum import algebraic_set, exact_facts, guesses
-from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Unknown
+from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, UnknownSet
 from relu_cert.prove.lifts import proposed_lifts
 from relu_cert.prove.logistic import logistic_facts
 from relu_cert.prove.multipliers import Proposals
@@ -176,7 +176,7 @@ def _ball_facts(goal: Goal, point: Proposal) -> tuple[Facts, bool]:
         return unlisted, False
     if plain is None:
         raise ValueError("the plain proof is always tried")
-    return replace(plain, optimal_set=Unknown(reason)), False
+    return replace(plain, optimal_set=UnknownSet(reason)), False
 
 
 def _inside(goal: Goal, point: Proposal) -> Vector:

@@ -52,7 +52,7 @@ from relu_cert.prove.lifts import independent
 from relu_cert.prove.mixtures import mixtures
 from relu_cert.prove.multipliers import on_grid
 from relu_cert.prove.projection import floats, stretch, upper_length
-from relu_cert.prove.split import Outputs, columns, length, with_split
+from relu_cert.prove.split import SplitOutputs, columns, length, with_split
 
 MOST_BITS = 320  # of masses, beside those
 SPARE_BITS = 64  # that they have beyond what the ball tells
@@ -184,11 +184,11 @@ def superclasses(maps: Sequence[ClassMap], lift: Matrix) -> tuple[tuple[int, ...
     return tuple(sorted(tuple(group) for alike in found.values() for _, group in alike))
 
 
-def _outputs(problem: Problem, maps: Sequence[ClassMap], ball: Ball) -> Outputs:
+def _outputs(problem: Problem, maps: Sequence[ClassMap], ball: Ball) -> SplitOutputs:
     theta = column(ball.center)
     rows = [x for one in maps for x in one.output(theta).entries()]
     Q = fmpq_mat(len(maps), problem.n, rows).transpose()
-    return Outputs(Q, largest_squared(problem) * sqrt_upper(ball.radius_squared, 64))
+    return SplitOutputs(Q, largest_squared(problem) * sqrt_upper(ball.radius_squared, 64))
 
 
 def largest_squared(problem: Problem) -> Fraction:

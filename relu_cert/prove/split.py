@@ -40,7 +40,7 @@ SEEMS_POSITIVE = 1e-7  # relative; a wrong proposal costs time, never a verdict
 
 
 @dataclass(frozen=True)
-class Outputs:
+class SplitOutputs:
     """Outputs at theta (n x classes), and how far each can be from that at r*."""
 
     Q: fmpq_mat
@@ -61,7 +61,7 @@ def split_map(
 
 
 def with_split(
-    y: Vector, plain: BallSet, maps: Sequence[ClassMap], outputs: Outputs, near: NDArray[np.float64] | None = None
+    y: Vector, plain: BallSet, maps: Sequence[ClassMap], outputs: SplitOutputs, near: NDArray[np.float64] | None = None
 ) -> BallSet:
     """The optimal set with a proved split, or Unsettled. Near given weights: a split of some network, and no word of
     the classes that it does not use."""
@@ -92,7 +92,7 @@ def _start(F: NDArray[np.float64], g: NDArray[np.float64]) -> tuple[NDArray[np.f
 
 
 def _proved(
-    y: Vector, plain: BallSet, outputs: Outputs, support: Sequence[int], lift: Matrix, start: NDArray[np.float64]
+    y: Vector, plain: BallSet, outputs: SplitOutputs, support: Sequence[int], lift: Matrix, start: NDArray[np.float64]
 ) -> BallSet:
     """Exact weights near the start, positive on the support by more than the ball moves them."""
     Phi = columns(split_map(lift, plain.groups, outputs.Q, plain.mixed), support)
@@ -153,7 +153,7 @@ def null_space(A: fmpq_mat) -> list[fmpq_mat]:
     return basis
 
 
-def forcing(void: Matrix, outputs: Outputs, zero: Sequence[int]) -> Vector:
+def forcing(void: Matrix, outputs: SplitOutputs, zero: Sequence[int]) -> Vector:
     """h in the span of the void part with h.q > 0 over the ball for the classes that are to be zero."""
     if not void:
         raise Unsettled("no split of the masses is strictly inside")

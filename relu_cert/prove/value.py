@@ -30,7 +30,7 @@ from relu_cert.prove.facts import (
     PieceMultiplier,
     PieceMultipliers,
     Primal,
-    Unknown,
+    UnknownSet,
     Value,
 )
 from relu_cert.prove.multipliers import (
@@ -121,7 +121,7 @@ def facts_of(
 ) -> Facts:
     """The facts of a feasible point and a dual feasible one; `reason`: why the optimal set is not known."""
     bounds = value(problem, lam, point, dual, gap)
-    unknown = Unknown(reason or problem.loss.unsettled)
+    unknown = UnknownSet(reason or problem.loss.unsettled)
     return Facts(problem, lam, largest, point, dual, bounds, fit(problem, point, bounds), optimal_set=unknown)
 
 

@@ -16,7 +16,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 from relu_cert.exact import Vector, primitive, rows_of, scaled_rows
 from relu_cert.problem.direct import FloatBlock
 from relu_cert.problem.problem import Problem
-from relu_cert.solve.prepare import Face, Floats, Key
+from relu_cert.solve.prepare import Floats, Key, ResidualFace
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ class ExactFaces:
         self.rows = [] if network is None else rows_of(network.Z).tolist()
         self.made: dict[Key, ExactFace | None] = {}
 
-    def __getitem__(self, face: Face) -> ExactFace | None:
+    def __getitem__(self, face: ResidualFace) -> ExactFace | None:
         """The face of a float solver, exactly; None where nothing but 0 lies on it."""
         if face.key not in self.made:
             self.made[face.key] = self._make(face)
         return self.made[face.key]
 
-    def _make(self, face: Face) -> ExactFace | None:
+    def _make(self, face: ResidualFace) -> ExactFace | None:
         X, normals = self._block(face)
         if not normals:
             block = None if self.problem.network is not None else self.problem.blocks[face.block or 0]
@@ -65,7 +65,7 @@ class ExactFaces:
         A = fmpq_mat(N.transpose() * N).solve(E.transpose())
         return ExactFace(face.sign, face.block, N, E, A)
 
-    def _block(self, face: Face) -> tuple[fmpq_mat, list[Vector]]:
+    def _block(self, face: ResidualFace) -> tuple[fmpq_mat, list[Vector]]:
         """X_b (the rows of the kinks set to zero, for they vanish on the face) and the normals of the face."""
         problem = self.problem
         if problem.network is None:

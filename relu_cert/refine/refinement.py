@@ -25,7 +25,7 @@ from relu_cert.refine.newton import KernelPoint, Singular, System, floats, kerne
 from relu_cert.solve.kernel import enter, independent, nonnegative_lasso
 from relu_cert.solve.logistic import LogisticSolution
 from relu_cert.solve.oracle import Oracle, oracle_of
-from relu_cert.solve.prepare import Face, FloatProblem, Floats, Neuron, Solution, prepare
+from relu_cert.solve.prepare import FloatProblem, Floats, Neuron, ResidualFace, Solution, prepare
 from relu_cert.solve.solver import carry
 
 _TIED = 1e-6  # faces this near (relative) to lambda may turn out to be violated
@@ -120,11 +120,11 @@ class _Refinement:
         y = np.array([float(x) for x in self.problem.y])
         return float(np.linalg.norm(y - fit - r)) <= 1e-9 * float(np.linalg.norm(y))
 
-    def system(self, faces: Sequence[Face]) -> System:
+    def system(self, faces: Sequence[ResidualFace]) -> System:
         """The equations of the faces."""
         return System([e for f in faces if (e := self.exact[f]) is not None], self.problem.y, self.lam)
 
-    def vertex(self, faces: list[Face], alpha: Floats, r: Floats) -> tuple[list[Face], Floats]:
+    def vertex(self, faces: list[ResidualFace], alpha: Floats, r: Floats) -> tuple[list[ResidualFace], Floats]:
         """The same fit, with independent outputs."""
         if not faces:
             return faces, alpha
@@ -135,7 +135,7 @@ class _Refinement:
             names, weights = nonnegative_lasso(Q, r + Q @ alpha, cost, [], np.zeros(0), 1e-14 * cost[0])
         return [faces[i] for i in names], weights
 
-    def on_faces(self, faces: list[Face], r: Floats, alpha: Floats) -> tuple[list[Face], KernelPoint]:
+    def on_faces(self, faces: list[ResidualFace], r: Floats, alpha: Floats) -> tuple[list[ResidualFace], KernelPoint]:
         """Solve on the faces; drop those whose weight is not positive."""
         while faces:
             require_time()
@@ -149,7 +149,9 @@ class _Refinement:
             r = floats(point.r)[:, 0]
         raise Singular("no face kept a positive weight")
 
-    def violated(self, support: Sequence[Face], point: KernelPoint, r: Floats) -> tuple[Face | None, float]:
+    def violated(
+        self, support: Sequence[ResidualFace], point: KernelPoint, r: Floats
+    ) -> tuple[ResidualFace | None, float]:
         """The tied face outside the support with the largest |v|^2/lambda^2 - 1, if it is above the accuracy asked
         for; and that excess."""
         known = {f.key for f in support}
@@ -166,8 +168,14 @@ class _Refinement:
         return others[worst], excess[worst]
 
     def exchange(
-        self, support: list[Face], point: KernelPoint, r: Floats, alpha: Floats, face: Face, violation: float
-    ) -> tuple[list[Face], Floats]:
+        self,
+        support: list[ResidualFace],
+        point: KernelPoint,
+        r: Floats,
+        alpha: Floats,
+        face: ResidualFace,
+        violation: float,
+    ) -> tuple[list[ResidualFace], Floats]:
         """Let the violated face in; if it depends on the others, the first to lose its weight leaves."""
         Q = floats(self.system([*support, face]).outputs(point.r))
         size = np.sqrt(np.einsum("ij,ij->j", Q, Q))
@@ -177,7 +185,7 @@ class _Refinement:
             raise Singular("a violated face cannot take weight")
         return [[*support, face][i] for i in names], weights / size[names]
 
-    def result(self, support: Sequence[Face], point: KernelPoint, error: float) -> Refined:
+    def result(self, support: Sequence[ResidualFace], point: KernelPoint, error: float) -> Refined:
         """The point as rationals: r on a binary grid, weights of each neuron in an integer basis of its face."""
         exact = [e for f in support if (e := self.exact[f]) is not None]
         found = as_rationals(exact, point.r, point.alpha, point.places, self.digits)

@@ -13,7 +13,7 @@ from relu_cert.claims.optimal_set import Step, staircase
 from relu_cert.exact import Matrix, Vector, column, norm_squared, sqrt_upper, to_fraction, to_vector
 from relu_cert.figures import count
 from relu_cert.prove.classes import class_map, frobenius_squared, size_squared
-from relu_cert.prove.facts import Exactly, ExactNeuron, ExactSet, Facts, NeuronClass, Tied, Unknown
+from relu_cert.prove.facts import Exactly, ExactNeuron, ExactSet, Facts, NeuronClass, Tied, UnknownSet
 from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.report.shown import picked, plain
 
@@ -162,7 +162,7 @@ def optimal_set_json(facts: Facts) -> dict[str, Any] | None:
 
 def _neurons(facts: Facts) -> list[TiedNeuron]:
     known = facts.optimal_set
-    if isinstance(known, Unknown):
+    if isinstance(known, UnknownSet):
         raise ValueError("a listed polytope belongs to an optimal set")
     if isinstance(known, Exactly):
         return [_exact(one, isinstance(known, ExactSet)) for one in known.tied]

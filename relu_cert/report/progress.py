@@ -12,7 +12,7 @@ from math import ceil
 from types import TracebackType
 
 from relu_cert import clock as compiling
-from relu_cert.cover.limits import Moment
+from relu_cert.cover.limits import ProgressEvent
 from relu_cert.figures import downwards, upwards
 
 PATIENCE = 2.0  # seconds before anything is shown
@@ -33,7 +33,7 @@ class Progress:
         self._shown = not quiet and sys.stderr.isatty()
         self._logged = not quiet and not self._shown
         self._stage, self._done, self._total = "", 0, 0
-        self._moment: Moment | None = None
+        self._moment: ProgressEvent | None = None
         self._last = 0.0
         self._start = self._begin = time.monotonic()
         self._stop = threading.Event()
@@ -67,7 +67,7 @@ class Progress:
         """So much of the present stage is done."""
         self._done, self._total = done, total
 
-    def tell(self, moment: Moment) -> None:
+    def tell(self, moment: ProgressEvent) -> None:
         """A line of the log: shown at once on a terminal, and kept every few seconds there and elsewhere."""
         self._moment = moment
         now = time.monotonic()
@@ -75,7 +75,7 @@ class Progress:
             sys.stderr.write("".join(f"{row}\n" for row in self.kept(now)))
             sys.stderr.flush()
 
-    def row(self, moment: Moment, now: float) -> str:
+    def row(self, moment: ProgressEvent, now: float) -> str:
         """Time, neurons, objective, bound, gap, nodes and open cones."""
         objective, lower = moment.objective, moment.bound
         gap = value = bound = ""

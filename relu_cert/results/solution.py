@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from relu_cert.certificate import certificate, dumps
 from relu_cert.checker import accepted
 from relu_cert.claims.claim import Result, Verdict
-from relu_cert.commands import Request, checked_lasso
+from relu_cert.commands import Request, check_lasso
 from relu_cert.driver.optimum import DEFAULT_GAP as OPTIMUM_GAP
 from relu_cert.driver.optimum import LambdaChoice, Stages
 from relu_cert.driver.variant import Variant
@@ -299,7 +299,7 @@ def certified_solution(
     if gap >= 1:
         raise UsageError("a relative gap is below 1: everything is optimal up to 1.")
     asked = Request.of(LambdaChoice(value=lam), OPTIMUM_GAP, OF_THE_OPTIMUM)
-    report = checked_lasso(asked, lasso, Variant(), stages, lasso.source(), Path("problem.cert.json"))
+    report = check_lasso(asked, lasso, Variant(), stages, lasso.source(), Path("problem.cert.json"))
     best = report.facts
     blocks = lasso.to_plain(w)
     for b, (block, entries) in enumerate(zip(best.problem.blocks, blocks, strict=True)):

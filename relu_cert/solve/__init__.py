@@ -1,12 +1,12 @@
 """float64: working sets, exact pricing over all patterns, Newton in kernel form."""
 
-from relu_cert.solve.prepare import FloatProblem, Neuron, PieceMultipliers, Solution, Stats, prepare
+from relu_cert.solve.prepare import FloatMultipliers, FloatProblem, Neuron, Solution, Stats, prepare
 from relu_cert.solve.solver import lambda_max, multipliers, solve
 
 __all__ = [
+    "FloatMultipliers",
     "FloatProblem",
     "Neuron",
-    "PieceMultipliers",
     "Solution",
     "Stats",
     "lambda_max",

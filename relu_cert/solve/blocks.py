@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relu_cert.solve.cones import Cones, Projected
-from relu_cert.solve.prepare import BlockArrays, Face, Floats, Neuron, Numbers, add_blocks
+from relu_cert.solve.prepare import BlockArrays, Floats, Neuron, Numbers, ResidualFace, add_blocks
 from relu_cert.solve.shortest import shortest
 
 _MOST = 120  # faces in a round
@@ -41,7 +41,7 @@ class BlockOracle:
         self._eyes = {width: np.eye(width) for width in set(widths)}
         self._last: dict[int, Priced] = {}
 
-    def price(self, r: Floats, enough: float) -> tuple[float, list[Face]]:
+    def price(self, r: Floats, enough: float) -> tuple[float, list[ResidualFace]]:
         """|Proj_{C_b}(X_b'r)| of every block."""
         if not self.arrays.X:
             return 0.0, []
@@ -54,7 +54,7 @@ class BlockOracle:
         hot = [b for b in np.argsort(-norms)[:_MOST].tolist() if norms[b] > enough]
         return float(norms.max()), [self._face(b, priced[b]) for b in hot]
 
-    def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[Face]:
+    def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[ResidualFace]:
         """The face of each block at r."""
         blocks = dict.fromkeys(neuron.block for neuron in neurons if neuron.block is not None)
         found = {b: self._project(b, self.arrays.X[b].T @ r, 0.0) for b in blocks}
@@ -93,13 +93,13 @@ class BlockOracle:
             self._last[b] = found
         return found
 
-    def _face(self, b: int, priced: Priced) -> Face:
+    def _face(self, b: int, priced: Priced) -> ResidualFace:
         X, G = self.arrays.X[b], self.arrays.K[b][list(priced.kinks)]
         eye = self._eyes[X.shape[1]]
         if not len(G):
-            return Face(1, b, (), X, priced.v, eye)
+            return ResidualFace(1, b, (), X, priced.v, eye)
         P = eye - np.linalg.pinv(G) @ G
-        return Face(1, b, priced.kinks, X @ P, priced.v, P)
+        return ResidualFace(1, b, priced.kinks, X @ P, priced.v, P)
 
 
 def projected(c: Floats, K: Floats, enough: float) -> Priced:
@@ -124,14 +124,14 @@ class PatternedOracle:
 
     cones: Cones
 
-    def price(self, r: Floats, enough: float) -> tuple[float, list[Face]]:
+    def price(self, r: Floats, enough: float) -> tuple[float, list[ResidualFace]]:
         """|Proj_{C_b}(X_b'r)| of every block."""
         found = self._all(r, enough)
         hot = np.flatnonzero(found.norm > enough)
         hot = hot[np.argsort(-found.norm[hot], kind="stable")][:_MOST]
         return float(found.norm.max(initial=0.0)), self._faces(found.some(hot))
 
-    def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[Face]:
+    def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[ResidualFace]:
         """The face of each block at r."""
         blocks = np.array(list(dict.fromkeys(neuron.block or 0 for neuron in neurons)), dtype=np.intp)
         found = self.cones.project(blocks, self.cones.correlations(r, blocks), 0.0)
@@ -163,13 +163,13 @@ class PatternedOracle:
     def _all(self, r: Floats, enough: float) -> Projected:
         return self.cones.project(np.arange(len(self.cones.arrays)), self.cones.correlations(r), enough)
 
-    def _faces(self, found: Projected) -> list[Face]:
+    def _faces(self, found: Projected) -> list[ResidualFace]:
         arrays = self.cones.arrays
         P = self.cones.tangent(found)
         side = arrays.on[arrays.pattern(found.blocks)] * arrays.xi(found.blocks)[:, None]
         B = side[:, :, None] * (arrays.Z @ P)
         kinks = [tuple(sorted(row[row >= 0].tolist())) for row in found.kinks]
-        return [Face(1, b, kinks[i], B[i], found.v[i], P[i]) for i, b in enumerate(found.blocks.tolist())]
+        return [ResidualFace(1, b, kinks[i], B[i], found.v[i], P[i]) for i, b in enumerate(found.blocks.tolist())]
 
 
 def _blocks(neurons: Sequence[Neuron]) -> Numbers:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
-from relu_cert.solve.prepare import Face, Floats
+from relu_cert.solve.prepare import Floats, ResidualFace
 
 _TINY = 1e-14
 _DEPENDENT = 1e-7  # a pivot of the Cholesky factor of unit columns below this is rounding
@@ -159,7 +159,7 @@ class _State:
 
 
 def newton(
-    faces: Sequence[Face], y: Floats, lam: float, alpha: Floats, accuracy: float = 0.0, steps: int = 30
+    faces: Sequence[ResidualFace], y: Floats, lam: float, alpha: Floats, accuracy: float = 0.0, steps: int = 30
 ) -> KernelPoint | None:
     """Minimise phi over alpha >= 0 from the given start, by Newton steps on alpha >= 0 with a line search, until
     |r'q_a - lambda^2| <= 2 accuracy lambda^2 where alpha_a > 0. None if the numbers overflow."""

@@ -21,12 +21,12 @@ from relu_cert.solve.pieces import (
 )
 from relu_cert.solve.prepare import (
     BlockArrays,
-    Face,
     FloatProblem,
     Floats,
     NetworkArrays,
     Neuron,
     PatternedArrays,
+    ResidualFace,
     add_blocks,
 )
 
@@ -34,11 +34,11 @@ from relu_cert.solve.prepare import (
 class Oracle(Protocol):
     """One model's view of its blocks."""
 
-    def price(self, r: Floats, enough: float) -> tuple[float, list[Face]]:
+    def price(self, r: Floats, enough: float) -> tuple[float, list[ResidualFace]]:
         """The largest price |Proj_{C_b}(X_b'r)| of all blocks (or some bound <= enough of it), and faces
         with prices above `enough`: all that can be maximisers, the best first."""
 
-    def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[Face]:
+    def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[ResidualFace]:
         """The faces of the neurons' blocks at the residual r, each once."""
 
     def outputs(self, neurons: Sequence[Neuron]) -> Floats:
@@ -63,7 +63,7 @@ class ReluOracle:
 
     arrays: NetworkArrays
 
-    def price(self, r: Floats, enough: float) -> tuple[float, list[Face]]:
+    def price(self, r: Floats, enough: float) -> tuple[float, list[ResidualFace]]:
         """Pieces with a kink on a row of P have a better neighbour (unless t_k is next to nothing): they are left
         out where they are no better than the best of the others."""
         hot, signs = [], []
@@ -94,7 +94,7 @@ class ReluOracle:
         plus, minus = np.maximum(outputs, 0.0) @ r, np.maximum(-outputs, 0.0) @ r
         return float(max(np.abs(plus).max(initial=0.0), np.abs(minus).max(initial=0.0)))
 
-    def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[Face]:
+    def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[ResidualFace]:
         """Neurons of one sign on one piece have one face. Rows on which a neuron vanishes are a guess of its kinks."""
         if not neurons:
             return []
@@ -132,7 +132,7 @@ class ReluOracle:
         """Every list of neurons is a network."""
         return list(neurons)
 
-    def _faces(self, sign_of: NDArray[np.int_], priced: Pieces, which: NDArray[np.intp]) -> list[Face]:
+    def _faces(self, sign_of: NDArray[np.int_], priced: Pieces, which: NDArray[np.intp]) -> list[ResidualFace]:
         Z = self.arrays.Z
         kinks = priced.kinks[which]
         G = np.where((kinks >= 0)[:, :, None], Z[kinks], 0.0)
@@ -143,7 +143,7 @@ class ReluOracle:
         B = (on * sign_of[which, None])[:, :, None] * ZP
         packed = np.packbits(on, axis=1)
         return [
-            Face(
+            ResidualFace(
                 sign=int(sign_of[k]),
                 block=None,
                 kinks=tuple(np.flatnonzero(vanishing[i]).tolist()),
@@ -162,7 +162,7 @@ class GatedOracle:
 
     arrays: NetworkArrays
 
-    def price(self, r: Floats, enough: float) -> tuple[float, list[Face]]:
+    def price(self, r: Floats, enough: float) -> tuple[float, list[ResidualFace]]:
         """|Z'Dr| of every pattern."""
         c = correlations(self.arrays, r)
         length = lengths(c)
@@ -172,7 +172,7 @@ class GatedOracle:
         hot = hot[np.argsort(-length[hot])]
         return float(length.max(initial=0.0)), self._faces(hot.tolist(), c[hot])
 
-    def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[Face]:
+    def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[ResidualFace]:
         """A block has one face, the whole space."""
         blocks = list(dict.fromkeys(neuron.block for neuron in neurons if neuron.block is not None))
         if not blocks:
@@ -195,10 +195,10 @@ class GatedOracle:
         """Weights of one block add up."""
         return add_blocks(neurons)
 
-    def _faces(self, blocks: Sequence[int], c: Floats) -> list[Face]:
+    def _faces(self, blocks: Sequence[int], c: Floats) -> list[ResidualFace]:
         on = unpack(self.arrays.bits[blocks], self.arrays.n)
         B, eye = on[:, :, None] * self.arrays.Z, np.eye(c.shape[1])
-        return [Face(1, b, (), B[i], c[i], eye) for i, b in enumerate(blocks)]
+        return [ResidualFace(1, b, (), B[i], c[i], eye) for i, b in enumerate(blocks)]
 
 
 def oracle_of(problem: FloatProblem) -> ReluOracle | GatedOracle | PatternedOracle | BlockOracle:

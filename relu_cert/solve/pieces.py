@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.solve.prepare import Bits, Floats, NetworkArrays, PieceMultipliers
+from relu_cert.solve.prepare import Bits, FloatMultipliers, Floats, NetworkArrays
 from relu_cert.solve.shortest import ShortestVectors, shortest
 
 _BYTE = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)  # 256 x 8
@@ -123,7 +123,7 @@ def _price(Z: Floats, t: Floats, base: Bits, enough: float, kinks: NDArray[np.in
     return Pieces(base, found.v, lengths(found.v), found.kinks, m)
 
 
-def piece_multipliers(arrays: NetworkArrays, t: Floats, enough: float) -> PieceMultipliers:
+def piece_multipliers(arrays: NetworkArrays, t: Floats, enough: float) -> FloatMultipliers:
     """A multiplier for every piece; a piece whose price is above `enough` gets its best one."""
     chosen, _ = representatives(arrays, t, lengths(correlations(arrays, t)))
     priced = price_pieces(arrays.Z, t, unpack(arrays.bits[chosen], arrays.n), enough)
@@ -134,4 +134,4 @@ def piece_multipliers(arrays: NetworkArrays, t: Floats, enough: float) -> PieceM
     high = np.where((t[row] > 0.0) & priced.base[piece, row], np.inf, 0.0)
     m[piece, row] = np.clip(priced.m_kinks[piece, slot], low, high)
     v = m @ arrays.Z
-    return PieceMultipliers(priced.base, m, v, lengths(v))
+    return FloatMultipliers(priced.base, m, v, lengths(v))

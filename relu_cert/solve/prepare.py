@@ -32,7 +32,7 @@ class Neuron:
 
 
 @dataclass(frozen=True)
-class Face:
+class ResidualFace:
     """A block on a face of its cone at some residual: B = X_b P_F (n x |b|), v = B'r, and P_F.
 
     `kinks` are the rows that vanish on the face: z_k.v = 0 (ReLU; with a row come all that depend on the rows
@@ -98,7 +98,7 @@ class Solution:
 
 
 @dataclass(frozen=True)
-class PieceMultipliers:
+class FloatMultipliers:
     """For one sign xi and t = xi theta: a multiplier m for every concave piece, |Z'm| = norm >= its price.
 
     `base`    pieces x n: on P = {k : t_k > 0} the restrictions of the open cells' patterns, each once; m_k is t_k where

@@ -23,13 +23,13 @@ from relu_cert.solve.oracle import Oracle, oracle_of
 from relu_cert.solve.pieces import piece_multipliers
 from relu_cert.solve.prepare import (
     BlockArrays,
-    Face,
+    FloatMultipliers,
     FloatProblem,
     Floats,
     Key,
     NetworkArrays,
     Neuron,
-    PieceMultipliers,
+    ResidualFace,
     Solution,
     Stats,
     one_thread,
@@ -148,7 +148,7 @@ def lambda_max(problem: Problem | FloatProblem) -> float:
     return oracle_of(data).price(data.y, 0.0)[0]
 
 
-def multipliers(problem: Problem | FloatProblem, theta: Floats, lam: float) -> dict[int, PieceMultipliers] | None:
+def multipliers(problem: Problem | FloatProblem, theta: Floats, lam: float) -> dict[int, FloatMultipliers] | None:
     """Multipliers for every piece and sign of a ReLU network, which show that theta is dual feasible; None for blocks.
     They may stop once |Z'm| <= lambda (1 - 1e-9); above that they are the best ones."""
     arrays = prepare(problem).arrays
@@ -238,7 +238,7 @@ def _choose(oracle: Oracle, y: Floats, lam: float, point: _Point, neurons: list[
     return _master(oracle, y, lam, point, neurons)
 
 
-def carry(faces: Sequence[Face], neurons: Sequence[Neuron], lam: float) -> Floats:
+def carry(faces: Sequence[ResidualFace], neurons: Sequence[Neuron], lam: float) -> Floats:
     """Weights for the faces: each neuron gives its |w|/lambda to the face of its block with the nearest direction."""
     alpha = np.zeros(len(faces))
     places: dict[tuple[int, int | None], list[int]] = {}

@@ -15,9 +15,9 @@ from properties.strategies import PlantedCGL, planted_cgl
 from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import decide
 from relu_cert.data.dataset import Source
-from relu_cert.driver import refined
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
+from relu_cert.prove import listed
 from relu_cert.prove.facts import Exactly, Facts
 from relu_cert.prove.polytope import listing
 from relu_cert.prove.polytope.listing import shortest_weights
@@ -144,7 +144,7 @@ def test_planted_polytopes_that_are_not_listed(planted: PlantedCGL) -> None:
 def test_a_polytope_too_large_to_list_still_has_its_shortest_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     """`check` itself proves min-norm where optimal-set stays UNDECIDED."""
     monkeypatch.setattr(listing, "MOST_WORK", 1)
-    monkeypatch.setattr(refined, "_exact_facts", lambda question, point: None)
+    monkeypatch.setattr(listed, "_exact_facts", lambda question, point: None)
     facts = network("gated")
     verdict = {r.claim: str(r.verdict) for r in decide(facts, ("optimal-set", "min-norm"))}
     assert verdict == {"optimal-set": "UNDECIDED", "min-norm": "PROVED"}

@@ -248,13 +248,13 @@ def test_the_checker_reads_the_raw_data_too(monkeypatch):
     from relu_cert import commands as command
 
     name = csv("1,0,2\n0,1,1\n")
-    found = command.answered
+    found = command.answer
 
     def meanwhile(*arguments, **named):
         csv("1,0,2\n0,1,2\n")
         return found(*arguments, **named)
 
-    monkeypatch.setattr(command, "answered", meanwhile)
+    monkeypatch.setattr(command, "answer", meanwhile)
     ran = run("check", name, "--lambda", "1/10", "--claims", "optimal")
     assert ran.code == 65
     assert "data.csv: the file was changed" in ran.err
@@ -267,7 +267,7 @@ def test_a_bug_does_not_end_like_a_refutation(monkeypatch):
     def broken(*_args, **_options):
         raise ArithmeticError("a bug")
 
-    monkeypatch.setattr("relu_cert.commands.answered", broken)
+    monkeypatch.setattr("relu_cert.commands.answer", broken)
     ran = run("check", "--example", "xor", "--require", "p-unique")
     assert ran.code == 70
     assert "ArithmeticError: a bug" in ran.err

@@ -12,7 +12,7 @@ from flint import fmpq_mat
 
 from relu_cert import certify
 from relu_cert.bags import EACH, Bags
-from relu_cert.cover.limits import Limits, Moment
+from relu_cert.cover.limits import Limits, ProgressEvent
 from relu_cert.cover.lines import doubtful, lines_of, weights_of
 from relu_cert.driver.network import optimum_of_network
 from relu_cert.exact import Matrix, Vector, column, dot, matrix, norm_squared, to_vector, vector
@@ -59,7 +59,7 @@ def largest_squared(Z: Matrix, t: Vector) -> Fraction:
 def solved(Z: Matrix, y: Vector, bags: Bags, lam: Fraction) -> Facts:
     """The facts at lambda."""
 
-    def silent(moment: Moment) -> None:
+    def silent(moment: ProgressEvent) -> None:
         pass
 
     problem = unlisted_relu(Z, y, bags)

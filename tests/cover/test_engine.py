@@ -16,7 +16,7 @@ import pytest
 from relu_cert import clock as compiling
 from relu_cert.clock import interruptible
 from relu_cert.cover import compiled, engine
-from relu_cert.cover.build import Task, grow, roots
+from relu_cert.cover.build import RootTask, grow, roots
 from relu_cert.cover.compiled import NotKept, digest_of_sources, load
 from relu_cert.cover.engine import Engine, Part
 from relu_cert.cover.leaf import in_piece, slack
@@ -200,5 +200,5 @@ def test_a_ray_that_is_not_proved_is_not_bisected() -> None:
     weights = weights_of(one.data.lines, one.y, 1)
     side = side_of(weights, coarse(weights, F(1), 0), one.frame, [])
     ties = engine_ties(one.data, (), weights, side, 1, ())
-    codes = [grow(Task(1, side, ties, cone), 100, np.inf).code for cone in roots(one.data.basis)]
+    codes = [grow(RootTask(1, side, ties, cone), 100, np.inf).code for cone in roots(one.data.basis)]
     assert sorted(codes) == [DONE, STUCK]

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from relu_cert.cover import build
-from relu_cert.cover.build import Done, Exhausted, Task, dual_cover, prisms, roots, roots_of
+from relu_cert.cover.build import Done, Exhausted, RootTask, dual_cover, prisms, roots, roots_of
 from relu_cert.cover.limits import Limits
 from relu_cert.cover.lines import coarse, row_space, side_of, weights_of
-from relu_cert.cover.setting import Setting, setting
+from relu_cert.cover.setting import CoverData, setting
 from relu_cert.cover.state import Cluster, Pools, Processes, Serial
 from relu_cert.cover.ties import engine_ties
 from relu_cert.cover.train import largest
@@ -27,14 +27,14 @@ pytestmark = pytest.mark.long
 F = Fraction
 
 
-def given(d: int = 3) -> Setting:
+def given(d: int = 3) -> CoverData:
     """Thirty points, in three dimensions if nothing else is said."""
     rng = np.random.default_rng(5)
     Z = tuple(tuple(F(int(x), 100) for x in row) for row in rng.integers(-300, 300, (30, d)))
     return setting(unlisted_relu(Z, tuple(F(int(x)) for x in rng.integers(-3, 4, 30))))
 
 
-def above(one: Setting) -> Fraction:
+def above(one: CoverData) -> Fraction:
     """A lambda that is a little above lambda_max, so that trees have many nodes."""
     return F(round(1050 * largest(one.task, np.random.default_rng(0))[0]), 1000)
 
@@ -45,7 +45,7 @@ def evidence(pool: Pools) -> list[Streams]:
     weights = weights_of(one.data.lines, one.y, 1)
     lam = above(one)
     side = side_of(weights, coarse(weights, lam, 0), one.frame, [])
-    tasks = [Task(1, side, engine_ties(one.data, (), weights, side, 1, ()), cone) for cone in roots(one.data.basis)]
+    tasks = [RootTask(1, side, engine_ties(one.data, (), weights, side, 1, ()), cone) for cone in roots(one.data.basis)]
     return [done.streams for done in pool.run(tasks, np.inf)]
 
 
@@ -102,7 +102,7 @@ def test_small_trees_have_the_best_of_some_root_cones(monkeypatch: pytest.Monkey
 class Brief(Serial):
     """No time is left to look ahead."""
 
-    def run(self, tasks: Sequence[Task], violation: float) -> Iterator[Done]:
+    def run(self, tasks: Sequence[RootTask], violation: float) -> Iterator[Done]:
         """Do what does not look ahead."""
         if any(task.ahead for task in tasks):
             raise Exhausted

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from relu_cert.cover.refine import Face, beside, departure, face_basis, float_lines, proposed_face, refine
+from relu_cert.cover.refine import LineFace, beside, departure, face_basis, float_lines, proposed_face, refine
 from relu_cert.cover.setting import setting
 from relu_cert.problem import unlisted_relu
 
@@ -20,7 +20,7 @@ def test_a_neuron_leaves_lines_that_are_nearly_one() -> None:
     from either."""
     Z = tuple(tuple(map(Fraction, z)) for z in ROWS)
     data = replace(setting(unlisted_relu(Z, (Fraction(1),) * 3)).data, lam=Fraction(1))
-    here = Face(1, frozenset({0, 1}), (0, 0, 1), np.array([1.0, 0.0, 0.0]))
+    here = LineFace(1, frozenset({0, 1}), (0, 0, 1), np.array([1.0, 0.0, 0.0]))
     assert len(face_basis(data, [0, 1])) == 1
     left = departure(data, here, (1, 0, 0), np.array([-1.0, -1.0, 1.0]))
     assert left.side in ((0, 1, 1), (-1, 0, 1))
@@ -31,8 +31,8 @@ def test_a_neuron_stays_where_it_is_stationary() -> None:
     """Without a way down the face is the same."""
     Z = tuple(tuple(map(Fraction, z)) for z in ROWS)
     data = replace(setting(unlisted_relu(Z, (Fraction(1),) * 3)).data, lam=Fraction(1))
-    here = Face(1, frozenset({0, 1}), (0, 0, 1), np.array([1.0, 0.0, 1.0]))
-    flat = Face(1, frozenset({0}), (0, 1, 1), np.array([1.0, 0.0, 1.0]))
+    here = LineFace(1, frozenset({0, 1}), (0, 0, 1), np.array([1.0, 0.0, 1.0]))
+    flat = LineFace(1, frozenset({0}), (0, 1, 1), np.array([1.0, 0.0, 1.0]))
     assert departure(data, replace(here, kinks=frozenset()), (1, 0, 0), np.zeros(3)).kinks == frozenset()
     stays = departure(data, flat, (2**60, 0, 2**60), np.array([-1.0, 0.0, 2**-0.5]))
     assert stays is flat

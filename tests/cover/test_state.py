@@ -16,7 +16,7 @@ import pytest
 from relu_cert.bags import Bags
 from relu_cert.cover import build
 from relu_cert.cover.limits import Limits
-from relu_cert.cover.prover import Exhausted, Found, Prover
+from relu_cert.cover.prover import Covered, Exhausted, Prover
 from relu_cert.cover.setting import setting
 from relu_cert.cover.state import opened
 from relu_cert.errors import UsageError
@@ -37,7 +37,7 @@ def data(n: int = 60) -> Problem:
     return unlisted_relu(Z, tuple(F(int(x)) for x in rng.choice([-1, 1], n)))
 
 
-def found(limits: Limits, lam: Fraction = LAM) -> Found | None:
+def found(limits: Limits, lam: Fraction = LAM) -> Covered | None:
     """What the limits allow, or None where nothing was proved."""
     try:
         return Prover(setting(data()), lam, limits, lambda moment: None).run()

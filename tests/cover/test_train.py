@@ -10,15 +10,15 @@ import pytest
 import relu_cert.cover.train as training
 from relu_cert import certify
 from relu_cert.cover.stack import Floats
-from relu_cert.cover.train import Bend, Task, ascend, largest, train
+from relu_cert.cover.train import Bend, TrainingTask, ascend, largest, train
 
 
-def drawn() -> Task:
+def drawn() -> TrainingTask:
     """30 rows with 13 features and random labels at a fiftieth of lambda_max."""
     rng = np.random.default_rng(1)
     Z = rng.integers(-9, 10, (30, 13)).astype(float)
     y = np.where(rng.random(30) < 0.5, 1.0, -1.0)
-    return Task(Z, y, 0.02 * largest(Task(Z, y, 1.0), np.random.default_rng(0))[0])
+    return TrainingTask(Z, y, 0.02 * largest(TrainingTask(Z, y, 1.0), np.random.default_rng(0))[0])
 
 
 def test_no_other_start_finds_a_neuron_that_is_missing() -> None:
@@ -73,7 +73,7 @@ def test_twins_are_trained_to_their_end() -> None:
     """Four neurons whose outputs depend on each other: Newton's method stops early with a residual that no direction
     violates, 0.4 % above the optimum 52, and is asked to go on."""
     Z, y = np.array([[0.0, -3.0], [0.0, 3.0], [-4.0, 0.0], [4.0, 0.0]]), np.array([10.0, 10.0, 17.0, 17.0])
-    found = train(Task(Z, y, 5.0))
+    found = train(TrainingTask(Z, y, 5.0))
     assert abs(found.objective - 52.0) < 1e-9
     assert np.abs(found.residual - 1.0).max() < 1e-6
 
@@ -101,12 +101,12 @@ def test_columns_of_antipodal_neurons_do_not_go_in_and_out_for_ever(monkeypatch:
     assert most and max(most) < 30
 
 
-def many() -> Task:
+def many() -> TrainingTask:
     """Six hundred rows with three features."""
     rng = np.random.default_rng(3)
     Z = rng.standard_normal((600, 3))
     y = np.sin(2 * Z[:, 0]) + Z[:, 1] * Z[:, 2]
-    return Task(Z, y, 0.1 * largest(Task(Z, y, 1.0), np.random.default_rng(0))[0])
+    return TrainingTask(Z, y, 0.1 * largest(TrainingTask(Z, y, 1.0), np.random.default_rng(0))[0])
 
 
 def test_what_begins_with_some_rows_ends_with_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,14 +126,14 @@ def test_newton_sees_some_rows_where_matrices_would_be_too_large(monkeypatch: py
     plain = train(task).objective
     monkeypatch.setattr(training, "MOST_ENTRIES", 6000)
     largest_seen: list[int] = []
-    slopes = Task.slopes
+    slopes = TrainingTask.slopes
 
-    def seen(self: Task, on: Floats) -> Floats:
+    def seen(self: TrainingTask, on: Floats) -> Floats:
         found = slopes(self, on)
         largest_seen.append(found.size)
         return found
 
-    monkeypatch.setattr(Task, "slopes", seen)
+    monkeypatch.setattr(TrainingTask, "slopes", seen)
     assert train(task).objective == pytest.approx(plain, rel=2e-2)
     assert 0 < max(largest_seen) <= 6000
 

@@ -18,7 +18,7 @@ from relu_cert.claims import decide
 from relu_cert.claims.claim import Verdict
 from relu_cert.clock import Until
 from relu_cert.cover import prover as prover_module
-from relu_cert.cover.limits import ENOUGH, Limits, Moment
+from relu_cert.cover.limits import ENOUGH, Limits, ProgressEvent
 from relu_cert.cover.prover import Prover
 from relu_cert.data.dataset import Source
 from relu_cert.driver import network as driver
@@ -40,7 +40,7 @@ class Told:
     """Stages that keep the log."""
 
     def __init__(self) -> None:
-        self.moments: list[Moment] = []
+        self.moments: list[ProgressEvent] = []
 
     def stage(self, name: str) -> nullcontext[None]:
         """Nothing is shown."""
@@ -49,7 +49,7 @@ class Told:
     def advance(self, done: int, total: int) -> None:
         """Nothing is shown."""
 
-    def tell(self, moment: Moment) -> None:
+    def tell(self, moment: ProgressEvent) -> None:
         """Kept."""
         self.moments.append(moment)
 

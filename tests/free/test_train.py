@@ -12,7 +12,7 @@ import relu_cert.cover.prover
 import relu_cert.cover.train
 import relu_cert.driver.variant
 from relu_cert import certify
-from relu_cert.cover.free_task import Task, climb, orthonormal
+from relu_cert.cover.free_task import FreeTask, climb, orthonormal
 from relu_cert.cover.stack import Floats
 from relu_cert.cover.train import largest, train
 from relu_cert.driver import network as driver
@@ -62,7 +62,7 @@ def test_no_other_start_finds_a_neuron_that_is_missing(biases: bool, monkeypatch
     rng = np.random.default_rng(1)
     Z = np.column_stack([rng.integers(-9, 10, (20, 6)).astype(float), np.ones(20)])
     y = np.where(rng.random(20) < 0.5, 1.0, -1.0)
-    task = Task(Z, y, 1.0, Q=orthonormal(np.ones((20, 1))), biases=biases)
+    task = FreeTask(Z, y, 1.0, Q=orthonormal(np.ones((20, 1))), biases=biases)
     task = replace(task, lam=0.05 * largest(task, np.random.default_rng(0))[0])
     found = train(task, thorough=True)
     starts = np.random.default_rng(7).standard_normal((1000, 7))

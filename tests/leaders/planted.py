@@ -12,7 +12,7 @@ import numpy as np
 from relu_cert import certify
 from relu_cert.evidence import Leaders
 from relu_cert.exact import Vector, dot, matrix, norm_squared, vector
-from relu_cert.leaders.find import Neuron, find_leaders
+from relu_cert.leaders.find import FloatNeuron, find_leaders
 from relu_cert.results.check import Certified
 from relu_cert.serialize import written
 from verify.optimal.leaders import check_leaders
@@ -31,9 +31,9 @@ def solved(rows: Any, y: Any, lam: str, loss: str = "squares") -> Certified:
     return certify(rows, y, lam, loss=loss)  # type: ignore[arg-type]
 
 
-def neurons_of(result: Certified) -> list[Neuron]:
+def neurons_of(result: Certified) -> list[FloatNeuron]:
     """The neurons of the certified network."""
-    return [Neuron(neuron.sign, neuron.w) for neuron in result.facts.primal.neurons]
+    return [FloatNeuron(neuron.sign, neuron.w) for neuron in result.facts.primal.neurons]
 
 
 def found(rows: Any, y: Any, lam: str, loss: str = "squares", cells: int = 2) -> tuple[Leaders, Certified]:

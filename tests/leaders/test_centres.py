@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relu_cert.leaders.bound import Loss
+from relu_cert.leaders.bound import LeadersLoss
 from relu_cert.leaders.cells import inherited, make_cell
 from relu_cert.leaders.centres import Centres, cells_of, finer
 from relu_cert.leaders.cone import start
-from relu_cert.leaders.interior import Proof, nothing
+from relu_cert.leaders.interior import LeadersProof, nothing
 
 ROWS = np.random.default_rng(0).standard_normal((12, 3))
 THETA = np.where(np.arange(12) % 2, 1.0, -1.0)
 NONE = Centres((), ())
 
 
-def spread(axes: tuple[Any, Any]) -> Proof:
+def spread(axes: tuple[Any, Any]) -> LeadersProof:
     """One cell for each sign, whose u has the mean 0 and these second moments."""
     cells = [make_cell(ROWS, THETA, xi, 3, np.ones(3)) for xi in (1, -1)]
     points = [replace(start(cell, 1.0), U=np.diag(axis), u=np.zeros(3)) for cell, axis in zip(cells, axes, strict=True)]
-    return replace(nothing(cells, Loss(np.arange(len(THETA)), THETA)), points=tuple(points))
+    return replace(nothing(cells, LeadersLoss(np.arange(len(THETA)), THETA)), points=tuple(points))
 
 
 def test_the_widest_cell_is_cut_across_its_axis() -> None:

@@ -131,8 +131,8 @@ def test_few_directions(grow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
     Z = rng.integers(-9, 10, (30, 8)) * np.array([1, 1, 1, 1, 3, 3, 3, 3])
     y = [int(2 * max(a + b, 0) - max(c - d, 0)) for a, b, c, d in Z[:, :4].tolist()]
-    neurons = [find.Neuron(1, (1.5, 1.5, 0, 0, 0, 0, 0, 0)), find.Neuron(-1, (0, 0, 0.8, -0.8, 0, 0, 0, 0))]
-    neurons += [find.Neuron(1, (0, 0.1, 0, 0, 0.1, 0, 0, 0))]
+    neurons = [find.FloatNeuron(1, (1.5, 1.5, 0, 0, 0, 0, 0, 0)), find.FloatNeuron(-1, (0, 0, 0.8, -0.8, 0, 0, 0, 0))]
+    neurons += [find.FloatNeuron(1, (0, 0.1, 0, 0, 0.1, 0, 0, 0))]
     data = find.prepare(matrix(Z.tolist()), vector(y), Fraction(60), neurons)
     upper, theta = find._network(data)
     lower, cells = [], 1

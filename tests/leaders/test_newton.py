@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from relu_cert.clock import NEVER
-from relu_cert.leaders.bound import Loss, bound, multipliers, smallest
+from relu_cert.leaders.bound import LeadersLoss, bound, multipliers, smallest
 from relu_cert.leaders.cells import Cell, Floats, make_cell
-from relu_cert.leaders.cone import LINEAR, Point, Slacks, fit, scaling, slacks, start
+from relu_cert.leaders.cone import LINEAR, CellPoint, Slacks, fit, scaling, slacks, start
 from relu_cert.leaders.interior import Rounds, begin, descend, proof
 from relu_cert.leaders.newton import eliminate, recover, right_side
 
@@ -24,31 +24,31 @@ def example(seed: int, normals: bool) -> tuple[Cell, Floats]:
     return make_cell(Z, theta, 1, 2, np.ones(3), A, centre), theta
 
 
-def vectors(cell: Cell) -> list[Point]:
+def vectors(cell: Cell) -> list[CellPoint]:
     """A basis of the unknowns: U by its upper triangle, u, phi, m."""
     d, F, L = cell.Z.shape[1], len(cell.F), len(cell.L)
     points = []
     for i, j in zip(*np.triu_indices(d), strict=True):
         U = np.zeros((d, d))
         U[i, j] = U[j, i] = 1
-        points.append(Point(U, np.zeros(d), np.zeros(F), np.zeros((L, d))))
-    points += [Point(np.zeros((d, d)), e, np.zeros(F), np.zeros((L, d))) for e in np.eye(d)]
-    points += [Point(np.zeros((d, d)), np.zeros(d), e, np.zeros((L, d))) for e in np.eye(F)]
+        points.append(CellPoint(U, np.zeros(d), np.zeros(F), np.zeros((L, d))))
+    points += [CellPoint(np.zeros((d, d)), e, np.zeros(F), np.zeros((L, d))) for e in np.eye(d)]
+    points += [CellPoint(np.zeros((d, d)), np.zeros(d), e, np.zeros((L, d))) for e in np.eye(F)]
     for l in range(L):
         for e in np.eye(d):
             m = np.zeros((L, d))
             m[l] = e
-            points.append(Point(np.zeros((d, d)), np.zeros(d), np.zeros(F), m))
+            points.append(CellPoint(np.zeros((d, d)), np.zeros(d), np.zeros(F), m))
     return points
 
 
-def coordinates(point: Point) -> Floats:
+def coordinates(point: CellPoint) -> Floats:
     """The coordinates in that basis."""
     i, j = np.triu_indices(len(point.u))
     return np.concatenate([point.U[i, j], point.u, point.phi, point.m.ravel()])
 
 
-def linear(cell: Cell, point: Point) -> Slacks:
+def linear(cell: Cell, point: CellPoint) -> Slacks:
     """The slacks as a linear map."""
     found = slacks(cell, point)
     cut = np.where(cell.used, found.cut, 0.0)
@@ -115,7 +115,7 @@ def test_a_state_proves_a_true_bound() -> None:
     """The multipliers of a state in the middle bound xi sum theta_k (z_k.u)_+ at random unit vectors of the cell."""
     for normals in (False, True):
         cell, _ = example(5, normals)
-        loss = Loss(np.arange(9), np.random.default_rng(2).standard_normal(9))
+        loss = LeadersLoss(np.arange(9), np.random.default_rng(2).standard_normal(9))
         state = begin([cell], loss, 1.0, np.zeros((9, 0)))
         theta = loss.theta(state.fit)
         most = bound(cell, theta, multipliers(cell, state.dual[0]))
@@ -129,7 +129,7 @@ def test_rounds_close_the_distance() -> None:
     """At the end the relaxation's value and the proved bound agree, and more neighbours do not make it worse."""
     rng = np.random.default_rng(0)
     Z, y = rng.standard_normal((30, 4)), rng.standard_normal(30)
-    loss, free = Loss(np.arange(30), y), np.zeros((30, 0))
+    loss, free = LeadersLoss(np.arange(30), y), np.zeros((30, 0))
     cells = [make_cell(Z, y, xi, 2, np.ones(4)) for xi in (1, -1)]
     one = descend(cells, loss, 2.0, Rounds(loss.value(np.zeros(30)), NEVER, rounds=1, last=1e-4), free)
     more = descend(cells, loss, 2.0, Rounds(loss.value(np.zeros(30)), NEVER, rounds=4, last=1e-4), free)

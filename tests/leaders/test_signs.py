@@ -12,9 +12,9 @@ from relu_cert import clock
 from relu_cert.clock import until
 from relu_cert.exact import matrix, vector
 from relu_cert.leaders import find, signs
-from relu_cert.leaders.bound import Ties, bound, tied
+from relu_cert.leaders.bound import TriangleTies, bound, tied
 from relu_cert.leaders.centres import Centres
-from relu_cert.leaders.interior import Proof, Rounds, descend
+from relu_cert.leaders.interior import LeadersProof, Rounds, descend
 from tests.leaders.planted import LONG, checked, neurons_of, solved
 
 
@@ -24,7 +24,7 @@ def problem(seed: int, n: int, d: int) -> tuple[list[list[int]], list[int]]:
     return rng.integers(-9, 10, (n, d)).tolist(), rng.integers(-3, 4, n).tolist()
 
 
-def begun(rows: list[list[int]], y: list[int], lam: str) -> tuple[Proof, find.Data, float]:
+def begun(rows: list[list[int]], y: list[int], lam: str) -> tuple[LeadersProof, find.LeadersData, float]:
     """A proof by the interior point method, with one cell for each sign."""
     data = find.prepare(matrix(rows), vector(y), Fraction(lam), neurons_of(solved(rows, y, lam)))
     upper, theta = find._network(data)
@@ -84,7 +84,7 @@ def test_tied_signs_are_bounded_together() -> None:
     """1/2 sum s_l v_l.u <= const - b.u + u'Qu for all signs, with triangles of the sign 1 too."""
     rng = np.random.default_rng(1)
     v, c = rng.standard_normal((3, 2)), np.array([4.0, 5.0, 6.0])
-    ties = Ties(np.array([[0, 1, 2, 1, -1], [1, 2, 3, -1, -1], [0, 3, 1, -1, 1]]), np.array([0.3, 0.5, 0.2]))
+    ties = TriangleTies(np.array([[0, 1, 2, 1, -1], [1, 2, 3, -1, -1], [0, 3, 1, -1, 1]]), np.array([0.3, 0.5, 0.2]))
     const, b, Q = tied(v, c, ties)
     for s in product((1, -1), repeat=3):
         for u in rng.standard_normal((50, 2)):

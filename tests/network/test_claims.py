@@ -24,7 +24,7 @@ from relu_cert.network.claims import CLAIMS, STATEMENTS, network_verdicts
 from relu_cert.network.directions import apart, merge_on_data, own_problem
 from relu_cert.network.examine import Comparison, compare, examine, network_certificate
 from relu_cert.network.objective import ConvexNeuron, Interval, network_of
-from relu_cert.network.optimum import Known
+from relu_cert.network.optimum import KnownNeuron
 from relu_cert.network.penalty import Penalty, convert
 from relu_cert.network.trained import Origin, TrainedNetwork
 from relu_cert.prove.facts import Facts
@@ -167,12 +167,12 @@ def test_neurons_that_cancel_are_a_merge() -> None:
 
 def test_directions_near_and_opposite() -> None:
     """The distance of directions has no cancellation when they are near, and is 2 when they are opposite."""
-    v = Known(1, (F(3), F(4)), F(0), True, True)
+    v = KnownNeuron(1, (F(3), F(4)), F(0), True, True)
     assert apart((F(6), F(8)), v) == Interval(F(0), F(0))
     assert apart((F(-3), F(-4)), v) == Interval(F(2), F(2))
     tiny = apart((F(3) + F(4, 10**40), F(4) - F(3, 10**40)), v)
     assert F(1, 10**40) * F(99, 100) < tiny.lower <= tiny.upper < F(1, 10**40) * F(101, 100)
-    wide = apart((F(6), F(8)), Known(1, (F(3), F(4)), F(1, 10**6), False, True))
+    wide = apart((F(6), F(8)), KnownNeuron(1, (F(3), F(4)), F(1, 10**6), False, True))
     assert wide.lower == 0
     assert F(2, 10**6) / 5 <= wide.upper < F(3, 10**6) / 5
 

@@ -11,7 +11,7 @@ import pytest
 
 from relu_cert import certify, certify_network
 from relu_cert.claims import Verdict
-from relu_cert.commands import pruned
+from relu_cert.commands import prune_network
 from relu_cert.data.arrays import dataset_from_arrays
 from relu_cert.errors import UsageError
 from relu_cert.network.formats import read_network
@@ -95,7 +95,7 @@ def test_pruning_ends_at_the_zero_network() -> None:
     best = certify(X, y, "1/2", conv="2x2", verify=False)
     data, _ = dataset_from_arrays(X, y, conv="2x2")
     with Progress(quiet=True) as stages:
-        found = pruned(data, F(1, 2), stages, strategy=Strategy.GRADIENT)
+        found = prune_network(data, F(1, 2), stages, strategy=Strategy.GRADIENT)
     assert found.steps[0].objective == pytest.approx(float(best.value.upper))
     assert found.steps[-1].width == 0
     assert "merged" not in found.headline  # pooled outputs may agree though no two filters are in one cone

@@ -11,7 +11,7 @@ import pytest
 from relu_cert.cover.lines import lines_of, row_space
 from relu_cert.outputs.bound import bound, least
 from relu_cert.outputs.build import Unproved, build, nonnegative_part, sign_cones
-from relu_cert.outputs.exact import Vertices, crossing_lines, definite, leaf_form, pull_of
+from relu_cert.outputs.exact import GeneratorValues, crossing_lines, definite, leaf_form, pull_of
 from tests.outputs.data import drawn
 from verify.outputs.forms import Crossing, form
 
@@ -31,7 +31,7 @@ def test_both_programs_have_one_form(name: str) -> None:
         Z = tuple(tuple(map(Fraction, row)) for row in SPECIAL[name])
         Y = tuple((Fraction(k), Fraction(3 - k, 7)) for k in range(len(Z)))
     pull = pull_of(lines_of(Z), Y, Fraction(5, 3))
-    vertices = Vertices(pull)
+    vertices = GeneratorValues(pull)
     for seed in range(30):
         r = random.Random(seed)
         cone = [tuple(r.randint(-9, 9) for _ in range(3)) for _ in range(3)]
@@ -54,7 +54,7 @@ def test_lines_and_linear_part_give_the_true_value(name: str) -> None:
         Z = tuple(tuple(map(Fraction, row)) for row in SPECIAL[name])
         Y = Y[: len(Z)]
     pull = pull_of(lines_of(Z), Y, Fraction(1))
-    vertices = Vertices(pull)
+    vertices = GeneratorValues(pull)
     for seed in range(50):
         r = random.Random(seed)
         u = tuple(r.randint(-9, 9) for _ in range(3))
@@ -70,7 +70,7 @@ def test_floats_and_integers_have_one_bound() -> None:
     Z, Y = drawn(7, 40, 3, 2)
     Y = tuple(tuple(x + Fraction(1, 2**60) for x in row) for row in Y)  # so that lengths, rounded up, have many digits
     pull = pull_of(lines_of(Z), Y, Fraction(9))
-    vertices, (P, W, M0) = Vertices(pull), pull.floats
+    vertices, (P, W, M0) = GeneratorValues(pull), pull.floats
     r = random.Random(0)
     for _ in range(20):
         cone = [tuple(r.randint(-9, 9) for _ in range(3)) for _ in range(3)]

@@ -15,7 +15,7 @@ from relu_cert import DataError, UsageError, certify
 from relu_cert.data.arrays import several
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.outputs.facts import reached
-from relu_cert.outputs.optimum import Prover, setting
+from relu_cert.outputs.optimum import OutputsProver, setting
 from tests.cli.run import run
 from tests.outputs.data import drawn, problem_of, ratio
 
@@ -193,7 +193,7 @@ def test_the_prover_is_sharp_where_ties_are_simple() -> None:
     """Thirty digits on random data, by leaves that know the neurons."""
     Z, Y = drawn(9, 15, 3, 2)
     given = setting(problem_of(Z, Y))
-    found = Prover(given, ratio(given, 0.3), lambda: False).run()
+    found = OutputsProver(given, ratio(given, 0.3), lambda: False).run()
     assert (found.upper - found.lower) / found.upper < Fraction(1, 10**28)
     assert found.evidence.ties
 

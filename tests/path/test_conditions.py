@@ -12,7 +12,7 @@ import pytest
 from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import SENSITIVITY, decide
 from relu_cert.data.dataset import Source
-from relu_cert.driver.optimum import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts
+from relu_cert.driver.optimum import DEFAULT_GAP, LambdaChoice, WantedDerivatives, find_facts
 from relu_cert.exact import Vector, matrix, vector
 from relu_cert.path.sensitivity import differentiable
 from relu_cert.problem.problem import Block, Problem
@@ -89,7 +89,7 @@ def facts_of(name: str) -> Facts:
     """All facts with the conditions."""
     with Progress(quiet=True) as stages:
         choice = LambdaChoice(value=CASES[name].lam)
-        return find_facts(CASES[name].problem, choice, DEFAULT_GAP, stages, derivatives=Derivatives())
+        return find_facts(CASES[name].problem, choice, DEFAULT_GAP, stages, derivatives=WantedDerivatives())
 
 
 def text_of(facts: Facts) -> str:
@@ -165,7 +165,7 @@ def test_a_lift_of_dimension_zero_is_differentiable() -> None:
     found: set[str] = set()
     for lam in (F(1, 10), F(1, 3), F(1, 2)):
         with Progress(quiet=True) as stages:
-            facts = find_facts(problem, LambdaChoice(value=lam), DEFAULT_GAP, stages, derivatives=Derivatives())
+            facts = find_facts(problem, LambdaChoice(value=lam), DEFAULT_GAP, stages, derivatives=WantedDerivatives())
         found |= {str(r.verdict) for r in decide(facts, ("sensitivity",))}
         check(text_of(facts).encode())
     assert "UNDECIDED" not in found

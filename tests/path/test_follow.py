@@ -8,7 +8,7 @@ import pytest
 
 from relu_cert.errors import Unsettled
 from relu_cert.path import follow as module
-from relu_cert.path.branch import Branch
+from relu_cert.path.branch import FollowedBranch
 from relu_cert.path.pieces import Piece
 from tests.path.cases import example, facts_on
 
@@ -18,7 +18,7 @@ def test_an_interval_whose_points_are_settled_and_whose_pieces_are_not_ends(monk
     tried = []
     built = module._Search.built
 
-    def points_only(search: module._Search, a: F, b: F, near: Branch) -> Piece:
+    def points_only(search: module._Search, a: F, b: F, near: FollowedBranch) -> Piece:
         tried.append((a, b))
         if b - a > 4 * module.POINT * a:
             raise Unsettled("no piece")

@@ -17,7 +17,7 @@ from relu_cert.claims import decide
 from relu_cert.claims.claim import Verdict
 from relu_cert.cli import main
 from relu_cert.data.dataset import Source
-from relu_cert.driver.optimum import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts, finer
+from relu_cert.driver.optimum import DEFAULT_GAP, LambdaChoice, WantedDerivatives, find_facts, finer
 from relu_cert.exact import Vector, matrix, sqrt_upper, vector
 from relu_cert.path.conditions import active_classes
 from relu_cert.path.sensitivity import Sensitivity, _ball, _digits, _even, _identity, sensitivity
@@ -51,7 +51,7 @@ def coordinates(y: list[int]) -> Problem:
 def facts_at(problem: Problem, lam: Fraction) -> Facts:
     """All facts, with derivatives and a noise level of 1/2."""
     with Progress(quiet=True) as stages:
-        return find_facts(problem, LambdaChoice(value=lam), DEFAULT_GAP, stages, derivatives=Derivatives(F(1, 2)))
+        return find_facts(problem, LambdaChoice(value=lam), DEFAULT_GAP, stages, derivatives=WantedDerivatives(F(1, 2)))
 
 
 def found(problem: Problem, lam: Fraction) -> Sensitivity:

@@ -17,7 +17,7 @@ from relu_cert.commands import follow
 from relu_cert.data.dataset import Source
 from relu_cert.errors import Unsettled
 from relu_cert.path import follow as follow_module
-from relu_cert.path.branch import Branch
+from relu_cert.path.branch import FollowedBranch
 from relu_cert.path.follow import _Search as Search
 from relu_cert.path.follow import follow_path
 from relu_cert.path.pieces import Piece
@@ -180,7 +180,7 @@ def test_faces_are_put_right_until_they_stay(monkeypatch: pytest.MonkeyPatch) ->
 class Hopeless(Search):
     """A search in which nothing is settled."""
 
-    def at(self, eta: F, h: F) -> Branch:
+    def at(self, eta: F, h: F) -> FollowedBranch:
         """No branch anywhere."""
         raise Unsettled("nothing is known here")
 
@@ -206,7 +206,7 @@ def test_gaps_beside_each_other_widen() -> None:
 class Blind(Search):
     """A search whose branch never goes on: whatever does not begin with a solution is refused."""
 
-    def built(self, a: F, b: F, near: Branch) -> Piece:
+    def built(self, a: F, b: F, near: FollowedBranch) -> Piece:
         """The piece of a branch that was solved afresh."""
         if self.last is not None:
             raise Refused("the tube is wider than its radius")

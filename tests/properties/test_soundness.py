@@ -26,7 +26,7 @@ from properties.soundness.variants import case_of, elastic_contradiction, logist
 from properties.strategies import PlantedElastic, PlantedLogistic, PlantedReLU, plant_relu
 from properties.strategies.variants import plant_elastic
 from relu_cert.claims import Result, Verdict
-from relu_cert.driver.optimum import Derivatives, IntervalChoice
+from relu_cert.driver.optimum import IntervalChoice, WantedDerivatives
 
 pytestmark = pytest.mark.long
 
@@ -128,7 +128,7 @@ def test_antipodal_rows_are_one_hyperplane_or_two_half_spaces() -> None:
     """LICQ at v = (-1, 0): one hyperplane over all of D_Z, u_2 >= 0 and -u_2 >= 0 in the block 1101; both are right."""
     case = NetworkCase("relu", mat([[0, 1], [0, -1], [2, 0], [-2, 0]]), vec([0, 0, 0, 1]), Fraction(1))
     listed = replace(case, chosen=patterns(case.Z).all)
-    before, after = ask(case, derivatives=Derivatives()), ask(listed, derivatives=Derivatives())
+    before, after = ask(case, derivatives=WantedDerivatives()), ask(listed, derivatives=WantedDerivatives())
     assert (before.said["licq"], after.said["licq"]) == ("PROVED", "REFUTED")
     pair = Pair("every pattern", case, listed, position=True)
     assert clash(pair, before, after) == ""

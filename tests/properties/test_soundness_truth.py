@@ -21,7 +21,7 @@ from properties.soundness.summary import blind
 from properties.soundness.truth import Truth, contradiction, held_against, truth_at
 from properties.strategies import plant_relu
 from relu_cert.claims import Verdict
-from relu_cert.driver.optimum import Derivatives
+from relu_cert.driver.optimum import WantedDerivatives
 
 CONE = Block(mat([[1, 0], [0, 1]]), (vec([0, -1]),))  # w_2 >= 0
 
@@ -30,7 +30,7 @@ def edge(pull: int) -> tuple[Answer, Truth]:
     """X = I with the cone w_2 >= 0 and the residual (5, pull), pull <= 0: v = (5, 0) = lambda e_1, multiplier -pull."""
     r = vec([5, pull])
     convex = problem([[1, 0], [0, 1]], [2], [10, pull], 25, [[[0, -1]]])
-    return ask(DirectCase(convex), derivatives=Derivatives()), truth_at(convex, r, "direct")
+    return ask(DirectCase(convex), derivatives=WantedDerivatives()), truth_at(convex, r, "direct")
 
 
 def saying(answer: Answer, claim: str, verdict: str) -> Answer:
@@ -175,7 +175,7 @@ def test_each_turned_verdict_contradicts(claim: str, twice: bool) -> None:
     """A column with a cone, or the column twice and cones given twice: every decided verdict has a planted truth."""
     K = [[[-1], [-1]], [[-1], [-2]]] if twice else [[[-1]]]
     convex = problem([[1, 1]] if twice else [[1]], [1, 1] if twice else [1], [4], 1, K)
-    answer = ask(DirectCase(convex), derivatives=Derivatives())
+    answer = ask(DirectCase(convex), derivatives=WantedDerivatives())
     truth = truth_at(convex, vec([1]), "direct")
     assert contradiction(answer, truth) == ""
     assert answer.said[claim] == ("PROVED" if truth.known[claim] else "REFUTED")
@@ -189,7 +189,7 @@ def test_above_lambda_max_nothing_ties() -> None:
     convex = problem([[1]], [1], [4], 64)
     truth = truth_at(convex, vec([4]), "direct")
     assert all(truth.known.values())
-    assert contradiction(ask(DirectCase(convex), derivatives=Derivatives()), truth) == ""
+    assert contradiction(ask(DirectCase(convex), derivatives=WantedDerivatives()), truth) == ""
 
 
 def test_notes_say_what_a_verdict_was_held_against() -> None:

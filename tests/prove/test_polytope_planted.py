@@ -33,11 +33,11 @@ from properties.strategies import (
 from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import decide
 from relu_cert.data.dataset import Source
-from relu_cert.driver import refined
 from relu_cert.driver.optimum import LambdaChoice, find_facts
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import relu
 from relu_cert.problem.problem import Block, Problem
+from relu_cert.prove import listed
 from relu_cert.prove.facts import Facts
 from verify import check
 
@@ -185,7 +185,7 @@ def test_over_balls_nothing_else_is_listed(name: str, monkeypatch: pytest.Monkey
     """The same without the exact optimum, all proved over a ball: what is listed is the planted polytope, and
     what is degenerate by accident stays undecided."""
     strategy, case, _ = GENERATORS[name]
-    monkeypatch.setattr(refined, "_exact_facts", lambda question, point: None)
+    monkeypatch.setattr(listed, "_exact_facts", lambda question, point: None)
     seen: Counter[str] = Counter()
 
     @settings(max_examples=12 * LONG, derandomize=True, deadline=None, database=None, suppress_health_check=HEALTH)

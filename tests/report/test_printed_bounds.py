@@ -36,7 +36,7 @@ from relu_cert.network.claims import network_verdicts
 from relu_cert.network.given import given_network
 from relu_cert.network.penalty import Penalty, convert
 from relu_cert.path.pieces import Gap, PathPieces
-from relu_cert.prove.facts import Attained, Facts, LambdaMax, Unknown, Unlisted, Value
+from relu_cert.prove.facts import Attained, Facts, LambdaMax, UnknownSet, Unlisted, Value
 from relu_cert.report.check import CheckReport, largest_text
 from relu_cert.report.headline import proved_share
 from relu_cert.report.html.check import check_page
@@ -500,7 +500,7 @@ def test_a_reason_is_told_once() -> None:
     """Claims that are undecided for the reason of the one above them say that, in the terminal and on the page; the
     JSON says it each time. The picture of a fit is that of the network found."""
     found = checked("cover")
-    wide = replace(widened(found.facts, F(1, 7)), optimal_set=Unknown("time was short"), vertices=Unlisted())
+    wide = replace(widened(found.facts, F(1, 7)), optimal_set=UnknownSet("time was short"), vertices=Unlisted())
     rough = replace(found, facts=wide, results=decide(wide))
     page = Page(check_page(rough)).prose
     for text in (" ".join(rough.to_text().split()), page):

@@ -8,17 +8,17 @@ import time
 
 import pytest
 
-from relu_cert.cover.limits import Moment
+from relu_cert.cover.limits import ProgressEvent
 from relu_cert.report import progress
 from relu_cert.report.progress import HEAD, Progress
 
-MOMENT = Moment("prove", 3, 10.0, 9.0, 1234, 5)
+MOMENT = ProgressEvent("prove", 3, 10.0, 9.0, 1234, 5)
 
 
 def test_a_line_of_the_log() -> None:
     """Time, neurons, objective rounded up, bound rounded down, gap rounded up, nodes and open cones, under the head."""
     shown = Progress(quiet=True)
-    line = shown.row(Moment("bound", 7, 321.77516838, 318.5, 12345, 17), shown._start + 65.43)
+    line = shown.row(ProgressEvent("bound", 7, 321.77516838, 318.5, 12345, 17), shown._start + 65.43)
     assert line.split() == ["65.4s", "bound", "7", "321.776", "318.5", "1.02%", "12,345", "17"]
     for name, cell in zip(HEAD.split(), ("65.4s", "7", "321.776", "318.5", "1.02%", "12,345", "17"), strict=True):
         assert HEAD.index(name) + len(name) == line.index(cell) + len(cell)
@@ -27,7 +27,7 @@ def test_a_line_of_the_log() -> None:
 def test_a_line_without_a_bound() -> None:
     """Before there is a bound there is no gap, and before there is a tree there are no nodes."""
     shown = Progress(quiet=True)
-    assert shown.row(Moment("train", 3, 2.5), shown._start + 3.0).split() == ["3.0s", "train", "3", "2.5"]
+    assert shown.row(ProgressEvent("train", 3, 2.5), shown._start + 3.0).split() == ["3.0s", "train", "3", "2.5"]
 
 
 def test_the_log_is_told_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -36,12 +36,12 @@ def test_the_log_is_told_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: p
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
     with Progress() as shown, shown.stage("prove"):
         for now in (101.0, 102.5, 103.0, 107.4, 107.6):  # noqa: B007
-            shown.tell(Moment("prove", 1, 2.0, 1.5, 10, 2))
+            shown.tell(ProgressEvent("prove", 1, 2.0, 1.5, 10, 2))
     told = capsys.readouterr().err.splitlines()
     assert told[0] == HEAD and [line.split()[0] for line in told[1:]] == ["2.5s", "7.6s"]
     with Progress(quiet=True) as silent:
         now = 120.0
-        silent.tell(Moment("prove", 1))
+        silent.tell(ProgressEvent("prove", 1))
     assert capsys.readouterr().err == ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from relu_cert.solve import PieceMultipliers, multipliers, prepare
+from relu_cert.solve import FloatMultipliers, multipliers, prepare
 from relu_cert.solve.pieces import correlations, unpack
 from relu_cert.solve.prepare import NetworkArrays
 from tests.solve.instances import random_network
@@ -43,7 +43,7 @@ def test_multipliers_prove_what_they_say(seed: int, enough: float) -> None:
         check_pieces(arrays, sign * theta, part, enough)
 
 
-def check_pieces(arrays: NetworkArrays, t: np.ndarray, part: PieceMultipliers, enough: float) -> None:
+def check_pieces(arrays: NetworkArrays, t: np.ndarray, part: FloatMultipliers, enough: float) -> None:
     """The promises of PieceMultipliers."""
     P = t > 0.0
     wanted = {row.tobytes() for row in arrays.bits & np.packbits(P)}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from relu_cert.exact import Vector, column, dot, norm_squared, sqrt_upper, to_fmpq, to_fraction
 from relu_cert.prove.algebraic.field import Exact, matrix, reduced
 from relu_cert.prove.classes import class_map
-from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
+from relu_cert.prove.facts import BallSet, Exactly, Facts, UnknownSet
 from relu_cert.prove.optimal_set import largest_squared
 from relu_cert.prove.projection import floats
 from relu_cert.prove.split import columns, split_map
@@ -146,7 +146,7 @@ def weight_system(facts: Facts, bits: int = MOST_BITS) -> System:
         residual: Exact = exact.residual
         fit = tuple(y - r for y, r in zip(facts.problem.y, residual, strict=True))
         return exact_system([one.q for one in exact.tied], fit)
-    if isinstance(exact, Unknown):
+    if isinstance(exact, UnknownSet):
         raise ValueError("the optimal set is not known")
     return _enclosed(facts, exact, bits)
 

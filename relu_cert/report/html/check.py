@@ -16,7 +16,7 @@ from relu_cert.figures import at_least, at_most, count, decimal, downwards, entr
 from relu_cert.free.terms import free_parts, free_text
 from relu_cert.problem.loss import LOGISTIC, SOFTMAX
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
+from relu_cert.prove.facts import BallSet, Exactly, Facts, UnknownSet
 from relu_cert.report.check import CheckReport
 from relu_cert.report.filters import described, in_words_of, windows_of
 from relu_cert.report.headline import because
@@ -307,7 +307,7 @@ def _set_sentences(facts: Facts) -> Iterator[Sentence]:
         yield Sentence(f"{one}: of {tied} tied at λ, only its own can be active, in one way.", proved(claim))
         several = f"More than one: {tied} tie at λ, and two different {many} of widths {widths} are known exactly."
         yield Sentence(several, refuted(claim))
-    elif isinstance(found, Unknown):
+    elif isinstance(found, UnknownSet):
         yield Sentence(f"Not settled: {found.reason}.", ((claim, Verdict.UNDECIDED),), bool(found.reason))
     elif found.repeated:
         yield from _repeated(found)

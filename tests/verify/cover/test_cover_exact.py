@@ -17,7 +17,7 @@ from relu_cert import examples
 from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import decide
 from relu_cert.data.read import read_csv
-from relu_cert.driver.optimum import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts
+from relu_cert.driver.optimum import DEFAULT_GAP, LambdaChoice, WantedDerivatives, find_facts
 from relu_cert.driver.variant import network_problem
 from relu_cert.problem import unlisted_relu
 
@@ -32,9 +32,9 @@ def covered(name: str) -> tuple[str, bytes, dict[str, str]]:
     data = read_csv(examples.path(name), bias=example.bias)
     case = NetworkCase("relu", data.Z, data.y, example.lam or Fraction(1))
     choice = LambdaChoice(value=case.lam)
-    facts = find_facts(unlisted_relu(data.Z, data.y), choice, DEFAULT_GAP, SILENT, derivatives=Derivatives())
+    facts = find_facts(unlisted_relu(data.Z, data.y), choice, DEFAULT_GAP, SILENT, derivatives=WantedDerivatives())
     listed = network_problem(data, "relu", SILENT)
-    over_list = find_facts(listed, choice, DEFAULT_GAP, SILENT, derivatives=Derivatives())
+    over_list = find_facts(listed, choice, DEFAULT_GAP, SILENT, derivatives=WantedDerivatives())
     said = {one.claim: str(one.verdict) for one in decide(over_list) if one.claim != "patterns-complete"}
     return dumps(certificate(case.source, facts, decide(facts))), case.raw, said
 
