@@ -13,5 +13,6 @@ fine: data of a few rows. Every function names the label of the paper that it wr
     sensitivity  LICQ, strict complementarity, the local solution function and its derivatives
     path         branches beside a lambda, continuity of a piece and of its ends
     ball         the same where the residual is known to a ball
+    several      networks with several outputs, by copositive forms; several_ball: where Theta is known to a ball
     reader       a certificate; data: its raw file; judge: its verdicts; command: `python -m properties check`
 """

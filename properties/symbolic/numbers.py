@@ -22,12 +22,22 @@ from sympy.polys.matrices import DomainMatrix
 Number = Any  # an element of a sympy domain
 x = Symbol("x")
 WIDTH = QQ(1, 10**40)
+DIGITS_AT_ONCE = 4000
 
 
 def rational(text: str | int) -> Number:
     """p/q"""
     p, _, q = str(text).partition("/")
-    return QQ(int(p), int(q or 1))
+    return QQ(integer(p), integer(q or "1"))
+
+
+def integer(text: str) -> int:
+    """An integer of any length; Python reads a few thousand digits at once."""
+    if len(text) <= DIGITS_AT_ONCE:
+        return int(text)
+    head, tail = text[:-DIGITS_AT_ONCE], text[-DIGITS_AT_ONCE:]
+    power = int(10**DIGITS_AT_ONCE)
+    return integer(head) * power + (-1 if text.startswith("-") else 1) * int(tail)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from sympy import QQ, exp, log
+from sympy import QQ, Rational, exp, log
 from sympy.polys.matrices import DomainMatrix
 
 from properties.symbolic.numbers import Number, beside, column, dot, entries, matrix, norm2
@@ -84,14 +84,28 @@ class Several:
         return covectors(self.Z)
 
     @cached_property
+    def directions(self) -> dict[Signs, DomainMatrix]:
+        """The rays, by their signs."""
+        found: dict[Signs, DomainMatrix] = {}
+        for u in rays(self.Z):
+            found.setdefault(signs_of(self.Z, u), column(u))
+        return found
+
+    @cached_property
+    def seen_rows(self) -> list[int]:
+        """The rows that are not 0."""
+        return [k for k, row in enumerate(self.Z.to_dense().to_list()) if any(row)]
+
+    @cached_property
+    def cells(self) -> list[Signs]:
+        """The faces that are open in the span of the rows."""
+        return [s for s in self.faces if all(s[k] for k in self.seen_rows)]
+
+    @cached_property
     def simplices(self) -> list[list[DomainMatrix]]:
         """Generators of simplicial cones that cover the span of the rows: the cells, triangulated."""
-        directions: dict[Signs, DomainMatrix] = {}
-        for u in rays(self.Z):
-            directions.setdefault(signs_of(self.Z, u), column(u))
-        seen = [k for k, row in enumerate(self.Z.to_dense().to_list()) if any(row)]
-        cells = [s for s in self.faces if all(s[k] for k in seen)]
-        return [[directions[t] for t in some] for s in cells for some in triangulated(s, list(directions), seen)]
+        found = self.directions
+        return [[found[t] for t in some] for s in self.cells for some in triangulated(s, list(found), self.seen_rows)]
 
 
 def triangulated(s: Signs, directions: Sequence[Signs], seen: Sequence[int]) -> Iterator[tuple[Signs, ...]]:
@@ -163,6 +177,12 @@ def dual_value(p: Several, theta: DomainMatrix) -> Any:
         return number(dot(p.y, theta) - norm2(theta) / 2)
     shares = [number(a) for a in entries(p.y - theta) if a]
     return -sum(a * log(a) for a in shares)
+
+
+def centred_logs(p: Several, shares: DomainMatrix) -> DomainMatrix:
+    """log shares, row by row less their mean, to 50 digits: the fit of the softmax up to a constant for each row."""
+    logs = [[QQ.from_sympy(Rational(str(log(number(a)).evalf(60)))) for a in row] for row in p.by_row(shares).to_list()]
+    return column([a - sum(row) / len(row) for row in logs for a in row])
 
 
 @dataclass(frozen=True)

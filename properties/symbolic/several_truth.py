@@ -15,6 +15,7 @@ from properties.symbolic.numbers import Number, column, entries, norm2, rational
 from properties.symbolic.optimum import NotOptimalError, Optimum
 from properties.symbolic.reader import Certificate, vector
 from properties.symbolic.several import Several, Ties, dual_value, feasible, loss, several_optimum
+from properties.symbolic.several_ball import Around
 from properties.symbolic.truth import Truth
 
 ROUNDED = QQ(1, 10**50)  # what logarithms may lose
@@ -61,6 +62,27 @@ class SeveralEvidence:
                 continue
         return None
 
+    @cached_property
+    def only(self) -> tuple[list[Number], Number] | None:
+        """The weights of the only network over the ball of dual points, with an error; None if it is not shown.
+
+        1/2 |Theta* - theta|^2 <= p* - D(theta), and for the entropies of probabilities |Theta* - theta|^2 <= KL. The
+        directions are those that the certificate proposes."""
+        stated, p = self.certificate.facts.get("cover_set"), self.problem
+        if stated is None or self.upper is None or self.lower is None or (p.softmax and p.B is not None):
+            return None
+        classes = [(column(vector(one["u"])), rational(one["margin"])) for one in stated["classes"]]
+        gap = self.upper - self.lower
+        return Around(p, self.certificate.theta, gap if p.softmax else 2 * gap, tuple(classes)).weights
+
+    @property
+    def sizes(self) -> list[Number] | None:
+        """The weights, if all of them are proved positive."""
+        if self.only is None:
+            return None
+        weights, error = self.only
+        return weights if all(a > error for a in weights) else None
+
     def _guesses(self) -> Iterator[DomainMatrix]:
         theta = [Fraction(int(a.numerator), int(a.denominator)) for a in entries(self.certificate.theta)]
         for bound in DENOMINATORS:
@@ -101,13 +123,16 @@ def fit_ball(evidence: SeveralEvidence) -> Truth:
     return Truth(True, "strong convexity") if far else Truth(None, "the bounds of p* show a larger ball")
 
 
-NOT_EXACT = "Theta is known to a ball only, and no rational point near it is the optimum"
+NOT_EXACT = "Theta is known to a ball only, and that does not decide it"
+OVER = "over the ball of dual points"
 
 
 def p_unique(evidence: SeveralEvidence) -> Truth:
     """The matrices P(Zu)_+ F(u)' of the neurons in use are independent, and no others tie."""
     if evidence.optimum is None:
-        return Truth(None, NOT_EXACT)
+        if evidence.only is None:
+            return Truth(None, NOT_EXACT)
+        return Truth(True, f"at most {len(evidence.only[0])} neurons tie, their outputs are independent, {OVER}")
     best, found = evidence.optimum
     if found.continua and best.p_unique:
         return Truth(None, f"a continuum of neurons ties on {len(found.continua)} faces")
@@ -117,12 +142,17 @@ def p_unique(evidence: SeveralEvidence) -> Truth:
 def optimal_set(evidence: SeveralEvidence) -> Truth:
     """The polytope of the weights has the stated vertices and edges."""
     fact = evidence.certificate.facts.get("polytope")
-    if evidence.optimum is None or fact is None:
-        return Truth(None, NOT_EXACT if fact is not None else "no polytope is stated")
+    if fact is None:
+        return Truth(None, "no polytope is stated")
+    sizes = sorted(len(used) for used in fact["vertices"])
+    if evidence.optimum is None:
+        if evidence.sizes is None:
+            return Truth(None, NOT_EXACT)
+        only = len(evidence.sizes)
+        return Truth(sizes == [only] and not fact["edges"], f"one vertex of {only} neurons, {OVER}")
     best, found = evidence.optimum
     if found.continua:
         return Truth(None, "a continuum of neurons ties")
-    sizes = sorted(len(used) for used in fact["vertices"])
     same = sizes == best.widths and len(fact["edges"]) == best.graph.number_of_edges()
     return Truth(same, f"{len(best.vertices)} vertices of {best.widths} neurons")
 
@@ -130,7 +160,9 @@ def optimal_set(evidence: SeveralEvidence) -> Truth:
 def e_equals_a(evidence: SeveralEvidence) -> Truth:
     """Every neuron that ties is used by every optimal network."""
     if evidence.optimum is None:
-        return Truth(None, NOT_EXACT)
+        if evidence.sizes is None:
+            return Truth(None, NOT_EXACT)
+        return Truth(True, f"{len(evidence.sizes)} classes, all with weight, {OVER}")
     best, found = evidence.optimum
     return Truth(best.e_equals_a and not found.continua, f"{len(best.E)} neurons tie, {len(best.S)} are used")
 
@@ -138,15 +170,20 @@ def e_equals_a(evidence: SeveralEvidence) -> Truth:
 def min_norm(evidence: SeveralEvidence) -> Truth:
     """The weights |w||v| = alpha |u|^2 of the only network are within the radius of those stated."""
     fact = evidence.certificate.facts.get("polytope", {}).get("min_norm")
-    if evidence.optimum is None or fact is None:
-        return Truth(None, NOT_EXACT if fact is not None else "none are stated")
-    best, found = evidence.optimum
-    if found.continua or len(best.vertices) > 1:
-        return Truth(None, "several networks")
-    weights = sorted(a * norm2(one.w) for a, one in zip(best.vertices[0], best.E, strict=True) if a)
+    if fact is None:
+        return Truth(None, "none are stated")
     stated, radius = sorted(a for a in vector(fact["weights"]) if a), rational(fact["radius"])
+    if evidence.optimum is None:
+        if evidence.only is None or evidence.sizes is None:
+            return Truth(None, NOT_EXACT)
+        weights, radius = sorted(evidence.sizes), radius + evidence.only[1]
+    else:
+        best, found = evidence.optimum
+        if found.continua or len(best.vertices) > 1:
+            return Truth(None, "several networks")
+        weights = sorted(a * norm2(one.w) for a, one in zip(best.vertices[0], best.E, strict=True) if a)
     near = len(weights) == len(stated) and all(abs(a - b) <= radius for a, b in zip(weights, stated, strict=True))
-    return Truth(near, "the only weights, exactly")
+    return Truth(near, "the only weights, " + (OVER if evidence.optimum is None else "exactly"))
 
 
 SEVERAL_TRUTHS: dict[str, Callable[[SeveralEvidence], Truth]] = {

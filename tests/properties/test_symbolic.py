@@ -8,6 +8,7 @@ from fractions import Fraction
 import networkx as nx
 import pytest
 from sympy import QQ, Matrix, Rational
+from sympy.polys.matrices import DomainMatrix
 
 from properties.exact.patterns import patterns as other_patterns
 from properties.symbolic.ball import Ball
@@ -20,6 +21,7 @@ from properties.symbolic.position import general_position, group_general_positio
 from properties.symbolic.program import Block, Program, gated_program, kkt_failures, lambda_max2, relu_program
 from properties.symbolic.sensitivity import face_projector, licq, local_solution_function, strictly_complementary
 from properties.symbolic.several import Several, copositive, feasible, several_optimum, ties
+from properties.symbolic.several_ball import Around
 
 Rows = list[list[int]]
 
@@ -250,6 +252,42 @@ def test_several_outputs_on_a_kink() -> None:
     assert not found.continua and best.p_unique and best.e_equals_a
     (u,) = found.single
     assert entries(u)[0] * 4 == entries(u)[1] * 3 and not feasible(replace(p, lam=QQ(2) - QQ(1, 10**30)), theta)
+
+
+def turned(second: int) -> tuple[Several, DomainMatrix]:
+    """Z = I, lambda = 2, Theta with the singular values 2, on (3, 4)/5, and this one; a neuron of weight 3."""
+    theta = column([QQ(6, 5), -QQ(4 * second, 5), QQ(8, 5), QQ(3 * second, 5)])
+    fit = column([QQ(9, 5), QQ(0), QQ(12, 5), QQ(0)])
+    return Several(rows([[1, 0], [0, 1]]), theta + fit, 2, QQ(2)), theta
+
+
+def test_several_outputs_over_a_ball() -> None:
+    """(3, 4) alone ties, for all dual points nearby, and its weight is 3. Nothing is said where the ball is large, no
+    direction is given, the margin is too large, or the second singular value is lambda, too."""
+    p, theta = turned(1)
+    u, tiny = column([QQ(3), QQ(4)]), QQ(1, 10**20)
+    found = Around(p, theta, tiny, ((u, QQ(1)),)).weights
+    assert found is not None and abs(found[0][0] - 3) <= found[1] < QQ(1, 10**3)
+    assert Around(p, theta, QQ(1), ((u, QQ(1)),)).weights is None
+    assert not Around(p, theta, tiny, ()).covered
+    assert not Around(p, theta, tiny, ((u, QQ(4)),)).covered  # lambda^2 - 1 = 3
+    p, theta = turned(2)
+    directions = [column([QQ(a), QQ(b)]) for a, b in ((3, 4), (1, 0), (0, 1), (1, 1))]
+    ball = Around(p, theta, tiny, tuple((one, QQ(1, 100)) for one in directions))
+    near = ball.near(QQ(1, 100))
+    assert ball.weights is None and near is not None and not ball._single(u, near)
+
+
+def test_a_neuron_of_several_outputs_that_may_leave_its_kink() -> None:
+    """(3, 4) is zero at (4, -3); Theta pulls it back from both sides. Where one side lets it go, nothing is said."""
+    u = column([QQ(3), QQ(4)])
+    fit = column([QQ(a) for a in (3, 0, 4, 0, 0, 0)])
+    for third, held in ((-QQ(1, 2), True), (-QQ(1, 5), False)):
+        theta = column([QQ(2), QQ(0), QQ(1), QQ(0), third, QQ(0)])
+        p = Several(rows([[1, 0], [0, 1], [4, -3]]), theta + fit, 2, QQ(2))
+        ball = Around(p, theta, QQ(1, 10**20), ((u, QQ(1)),))
+        near = ball.near(QQ(1))
+        assert near is not None and ball._single(u, near) is held
 
 
 @pytest.mark.parametrize(

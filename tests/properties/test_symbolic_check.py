@@ -283,6 +283,39 @@ def test_several_outputs_are_judged() -> None:
     assert told["optimal"] is not Status.CONFIRMED
 
 
+@pytest.mark.parametrize(
+    ("Y", "lam", "options"),
+    [
+        ([[2, 1], [1, 2], [0, 1]], "1/2", {}),
+        ([[2, 1], [1, 2], [0, 1], [3, -1]], "1/3", {"free": "output-bias"}),
+        ([[2, 1, 0], [1, 2, 1], [0, 1, -1], [3, -1, 2]], "1", {}),
+        (["a", "b", "c"], "1/10", {"loss": "softmax"}),
+    ],
+)
+def test_several_outputs_are_unique_over_a_ball(Y: list[Any], lam: str, options: dict[str, Any]) -> None:
+    """An optimum that is not rational: uniqueness, the one vertex, its weights and E = A are confirmed over the ball,
+    and contradicted turned round; a class too few, or weights that are others, are not confirmed."""
+    found = certify([[1, 0], [0, 1], [1, 1], [1, -2]][: len(Y)], Y, lam, **options)
+    names = ("p-unique", "optimal-set", "minimal", "connected", "min-norm", "e-equals-a")
+    told = {one.claim: one for one in judge(read_certificate(found.certificate.encode()))}
+    assert all(told[name].verdict == "PROVED" and told[name].status is Status.CONFIRMED for name in names), told
+
+    def turn(tree: dict[str, Any]) -> None:
+        for one in tree["claims"]:
+            one["verdict"] = "REFUTED"
+
+    def drop(tree: dict[str, Any]) -> None:
+        tree["facts"]["cover_set"]["classes"].pop()
+
+    def move(tree: dict[str, Any]) -> None:
+        fact = tree["facts"]["polytope"]["min_norm"]
+        fact["weights"], fact["radius"] = " ".join(["1/7", *fact["weights"].split()[1:]]), "1/1000000"
+
+    assert all(changed(found, turn)[name] is Status.CONTRADICTED for name in names)
+    assert all(changed(found, drop)[name] is Status.NOT_JUDGED for name in names)
+    assert changed(found, move)["min-norm"] is Status.CONTRADICTED
+
+
 def test_softmax_is_judged() -> None:
     """Cross-entropy of three classes: optimality and the ball of the probabilities are confirmed; a network that lacks
     a neuron is not within the gap."""
