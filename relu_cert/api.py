@@ -28,7 +28,6 @@ from relu_cert.commands import (
     compare_optima,
     examine_network,
     follow,
-    follow_one_neuron,
     prune_network,
 )
 from relu_cert.cover.limits import Limits
@@ -77,7 +76,7 @@ from relu_cert.request import (
 from relu_cert.results.base import CertifiedResult
 from relu_cert.results.check import Certified
 from relu_cert.results.network import CertifiedNetwork
-from relu_cert.results.path import CertifiedOneNeuron, CertifiedPath
+from relu_cert.results.path import CertifiedPath
 from relu_cert.results.solution import DEFAULT_GAP as SOLUTION_GAP
 from relu_cert.results.solution import CertifiedGroupLasso, CertifiedSolution, certified_solution
 
@@ -85,7 +84,6 @@ __all__ = [
     "Certified",
     "CertifiedGroupLasso",
     "CertifiedNetwork",
-    "CertifiedOneNeuron",
     "CertifiedPath",
     "CertifiedSolution",
     "Exploration",
@@ -98,7 +96,6 @@ __all__ = [
     "certify_solution",
     "explore",
     "group_lasso_path",
-    "one_neuron",
     "path",
     "patterns",
     "prune",
@@ -549,17 +546,6 @@ def group_lasso_path(
     with Progress(quiet=not progress) as stages:
         report = follow(given.plain, given.source(), path_ends(low, high, in_python), stages, enclose=breakpoints)
         return _rechecked(CertifiedPath(report, given.raw), verify, stages)
-
-
-def one_neuron(x: Any, y: Any, *, verify: bool = True, progress: bool = False) -> CertifiedOneNeuron:
-    """The best network of one neuron on one feature, for every lambda, with all its jumps (prop:one-neuron).
-
-    >>> one_neuron([[-100], [1]], [1, 10])
-    <CertifiedOneNeuron: The best network of one neuron jumps at 1 value of lambda; proved.>
-    """
-    data, raw = dataset_from_arrays(x, y)
-    with Progress(quiet=not progress) as stages:
-        return _rechecked(CertifiedOneNeuron(follow_one_neuron(data, stages), raw), verify, stages)
 
 
 @_in_python_words

@@ -146,7 +146,6 @@ def _facts(facts: Facts) -> dict[str, Any]:
         "ggp": facts.ggp,
         "path": None if path is None else path.cover,
         "curve": None if path is None else path.curve,
-        "one_neuron": facts.one_neuron,
         "jump": None if path is None else path.jump,
     }
     found = {key: written(value, model) for key, value in values.items() if value is not None}

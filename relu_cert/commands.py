@@ -63,7 +63,6 @@ from relu_cert.network.trained import TrainedNetwork
 from relu_cert.path.curve import Breakpoint, breakpoints, curve
 from relu_cert.path.follow import Drafted, draft, follow_path, is_known
 from relu_cert.path.jumps import find_jump
-from relu_cert.path.one_neuron import one_neuron_path
 from relu_cert.path.unlisted import Training
 from relu_cert.patterns.predict import predict
 from relu_cert.problem.loss import SOFTMAX, SQUARES
@@ -75,7 +74,6 @@ from relu_cert.report.check import CheckReport
 from relu_cert.report.explore import Exploration, rows_of
 from relu_cert.report.filters import results_of, windows_of
 from relu_cert.report.network import NetworkReport
-from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport
 from relu_cert.report.prune import Pruning
 
@@ -225,24 +223,6 @@ def follow(
     target = target or Path(source.path).with_suffix(".path.json")
     lost = len(enclosed) - len(kept)
     return PathReport(source, data, results, target, facts, largest, found, kept, lost, drawn.all)
-
-
-def follow_one_neuron(
-    data: Dataset,
-    stages: Stages,
-    max_patterns: int = DEFAULT_MAX_PATTERNS,
-    target: Path = Path("data.path.json"),
-) -> OneNeuronReport:
-    """The exact path of a single neuron on a single feature (prop:one-neuron)."""
-    if len(data.Z[0]) != 1:
-        name = Path(data.source.path).name
-        raise UsageError(f"one neuron is for data with one feature; {name} has {len(data.Z[0])}.")
-    found = one_neuron_path([row[0] for row in data.Z], data.y)
-    problem = network_problem(data, "relu", stages, max_patterns)
-    facts = optimum(problem, LambdaChoice(value=found.top or Fraction(1)), DEFAULT_GAP, stages)
-    facts = replace(facts, one_neuron=found)
-    results = decide(facts, ("patterns-complete", "one-neuron"))
-    return OneNeuronReport(data.source, data, results, target, facts, found)
 
 
 def examine_network(

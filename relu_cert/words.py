@@ -148,13 +148,6 @@ CLAIMS: tuple[ClaimWord, ...] = (
         "the pieces of the path",
     ),
     ClaimWord(
-        "one-neuron",
-        "For a network of one neuron on one feature, the best one is known for every lambda, with all jumps.",
-        "It shows what goes wrong in narrow networks: the best network can jump.",
-        "prop:one-neuron",
-        "the lower envelope of the branches",
-    ),
-    ClaimWord(
         "e-equals-a",
         "Every neuron that could enter at this lambda is already in use: E = A.",
         "Where one waits at the threshold, the network has a kink as lambda or the targets change.",

@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # for the reader of types alone: to know the name of a fact i
     from verify.rules.derivatives import Derivatives
     from verify.rules.fit import Fit
     from verify.rules.jump import Jump
-    from verify.rules.one_neuron import OneNeuron
     from verify.rules.path import Path
     from verify.rules.polytope import Polytope
     from verify.rules.primal import Primal
@@ -55,7 +54,6 @@ COLUMNS: Fact[tuple[bool, str]] = Fact("ggp with columns that are not null")
 PATH: Fact[Path] = Fact("path")
 JUMP: Fact[Jump] = Fact("jump")
 CURVE: Fact[Curve] = Fact("curve")
-ONE_NEURON: Fact[OneNeuron] = Fact("one_neuron")
 PAIR: Fact[tuple[int, int]] = Fact("pair")  # how many neurons two different optimal networks have, merged
 NETWORK: Fact[Network] = Fact("network")
 SOLUTION: Fact[Solution] = Fact("solution")

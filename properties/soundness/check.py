@@ -18,7 +18,6 @@ from properties.soundness.held import wrong as first_wrong
 from properties.soundness.network_carry import NetworkPair, network_clash, network_related
 from properties.soundness.network_truth import held_of, network_contradiction, truth_of
 from properties.soundness.networks import Question, ask_network
-from properties.soundness.one_neuron import Feature, ask_one_neuron, one_neuron_contradiction
 from properties.soundness.opinion import disagreement
 from properties.soundness.paths import (
     LassoPath,
@@ -207,17 +206,6 @@ def check_planted_jump(planted: PlantedJump) -> Outcome:
         return first_wrong(answer.said, planted.known)
 
     return judged(planted.case, against, lambda _: truths(planted.known), choice)
-
-
-def check_one_neuron(at: Feature) -> Outcome:
-    """The path of one neuron on one feature."""
-    try:
-        answer = ask_one_neuron(at)
-        wrong = one_neuron_contradiction(answer, at) or objection(answer)
-    except Exception as error:  # whatever is raised on such small exact data is a bug
-        return fails(f"{type(error).__name__}: {error}")
-    held = numbers(("one-neuron", "patterns-complete"))
-    return fails(wrong) if wrong else replace(HOLDS, notes=notes(answer.said, held, "relu"))
 
 
 def check_interval_pair(pair: IntervalPair) -> Outcome:

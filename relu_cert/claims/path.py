@@ -190,22 +190,3 @@ def curve(facts: Facts) -> Answer:
         return undecided("no lambda of a smooth piece is listed.")
     seen = f"{count(len(radii), 'lambda')}, widths {min(widths)} to {max(widths)}"
     return proved("pieces", f"{seen}; weights and directions within {at_most(max(radii))}.")
-
-
-@claim(
-    "one-neuron",
-    "For every lambda the optimal network of a single neuron on a single feature is known, with all its jumps.",
-    applies=lambda facts: facts.one_neuron is not None,
-    refused=lambda problem: "it is about networks of one neuron; ask for it with `path --one-neuron`",
-    variants=VARIANTS,
-)
-def one_neuron(facts: Facts) -> Answer:
-    """An upper envelope of at most four lines (prop:one-neuron). A network that is too narrow has no continuous path:
-    at a jump two networks with different fits are optimal."""
-    found = facts.one_neuron
-    if found is None:
-        raise ValueError("the path of one neuron was not asked for")
-    where = ", ".join(short(jump.lo) if jump.lo == jump.hi else f"~{decimal(jump.lo)}" for jump in found.jumps)
-    detail = f"zero for lambda >= {short_at_most(found.top)}; below, {len(found.branches)} branches"
-    jumps = f", with jumps at {where}" if found.jumps else ", without a jump"
-    return proved("envelope", f"{detail}{jumps if found.branches else ''}.")

@@ -153,11 +153,6 @@ def _path(commands: Any) -> None:
         help="a part of lambda_max as 1/100max (default), lambda itself as 2abs; a plain number is a part here",
     )
     problem.add_argument("--to", dest="high", metavar="R", default="1max", help="the same (default: 1max)")
-    problem.add_argument(
-        "--one-neuron",
-        action="store_true",
-        help="instead: a network of one neuron on one feature, its exact path for all lambda, with its jumps",
-    )
     problem.add_argument("--exact", action="store_true", help="also the path in formulas, where they are proved")
     problem.add_argument("--no-breakpoints", action="store_true", help="do not enclose the breakpoints")
     output = _output(command, html=True, certificate="NAME.path.json")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from relu_cert.cli.emit import decide, told, write_certificate, write_file
 from relu_cert.cli.options import chosen_example, input_path, is_problem, model_of, read_data
-from relu_cert.commands import follow, follow_one_neuron
+from relu_cert.commands import follow
 from relu_cert.driver.variant import network_problem
 from relu_cert.errors import UsageError
 from relu_cert.files import stem
@@ -19,14 +19,12 @@ from relu_cert.report.progress import Progress
 from relu_cert.request import as_option, path_ends
 
 if TYPE_CHECKING:
-    from relu_cert.examples import Example
+    pass
 
 
 def run(options: argparse.Namespace) -> int:
     """Read, cover, enclose, write, report."""
     example = chosen_example(options)
-    if options.one_neuron:
-        return _one_neuron(options, example)
     between = path_ends(options.low, options.high, as_option)
     if options.plot and Path(options.plot).suffix != ".svg":
         raise UsageError(f"--plot draws SVG; the file must end in .svg, not {Path(options.plot).name!r}.")
@@ -72,23 +70,6 @@ def _draw(path: Path, report: PathReport) -> None:
     if picture is None:
         raise UsageError(f"--plot {path}: the numbers of the interval are too far from 1 to be drawn.")
     write_file(path, picture, "--plot")
-
-
-def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
-    """The exact path of a single neuron on a single feature (prop:one-neuron)."""
-    for name in ("csv", "plot", "model"):
-        if getattr(options, name) is not None:
-            raise UsageError(f"--{name} does not go with --one-neuron.")
-    path = input_path(options, example)
-    if is_problem(path):
-        raise UsageError("--one-neuron takes CSV data.")
-    target = _decided(options, path)
-    data = read_data(options, example)
-    with Progress(quiet=options.quiet) as stages:
-        report = follow_one_neuron(data, stages, options.max_patterns, target)
-        write_certificate(options, stages, report)
-    told(options, report)
-    return 0
 
 
 def _decided(options: argparse.Namespace, path: Path) -> Path:

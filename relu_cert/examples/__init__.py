@@ -75,12 +75,6 @@ _EXAMPLES = (
         Fraction(5),
     ),
     Example(
-        "one-neuron",
-        "one-neuron.csv",
-        "Two points of one feature (prop:one-neuron): with a single neuron the path jumps at lambda = 100/11.",
-        Fraction(5),
-    ),
-    Example(
         "conjecture",
         "conjecture.json",
         "A group lasso whose minimum-norm path jumps at lambda = 25: |w|^2 is 1/2 there and tends to 1 on both sides.",

@@ -36,7 +36,6 @@ from relu_cert.serialize import (
 
 if TYPE_CHECKING:
     from relu_cert.path.curve import Curve
-    from relu_cert.path.one_neuron import NeuronPath
     from relu_cert.path.pieces import Jump, PathPieces
     from relu_cert.path.sensitivity import Derivatives
     from relu_cert.path.tied_faces import Faces
@@ -401,7 +400,6 @@ class Facts:
     shortest: ShortestWeights | None = None  # the shortest weights, where there is no polytope
     ggp: GGP | None = None  # gated and direct problems
     path: PathFacts | None = None  # an interval of lambdas, if one was asked for
-    one_neuron: NeuronPath | None = None  # the path of the network with a single neuron, on one feature
     nearby: SensitivityFacts | None = None  # if it was asked for
     alone: Alone | Pair | None = None  # several outputs: all optimal networks are one, or two are not
 

@@ -12,7 +12,6 @@ from math import floor, log
 from relu_cert.claims.claim import Result, Verdict
 from relu_cert.evidence.outputs import Pair
 from relu_cert.figures import at_most, count, holds_on, lies_in, percent, percent_at_most
-from relu_cert.path.one_neuron import NeuronPath
 from relu_cert.path.pieces import PathPieces
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, Value
@@ -84,13 +83,6 @@ def proved_share(cover: PathPieces) -> str:
     """How much of the interval is proved, in per cent of log lambda, rounded down: never all where a gap is left."""
     missing = sum(log(gap.hi) - log(gap.lo) for gap in cover.gaps) / (log(cover.hi) - log(cover.lo))
     return f"{max(0, min(999, floor(1000 * (1 - missing)))) / 10:g}" if cover.gaps else "100"
-
-
-def of_one_neuron(path: NeuronPath) -> str:
-    """What `path --one-neuron` found."""
-    if not path.jumps:
-        return "The best network of one neuron moves without a jump as lambda changes; proved."
-    return f"The best network of one neuron jumps at {count(len(path.jumps), 'value')} of lambda; proved."
 
 
 def _over(problem: Problem) -> str:

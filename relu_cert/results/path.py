@@ -1,4 +1,4 @@
-"""What `path` and `one_neuron` return."""
+"""What `path` returns."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from relu_cert.closed_forms.path import PathForm
 from relu_cert.path.curve import Breakpoint, Sample
-from relu_cert.path.one_neuron import NeuronBranch, NeuronJump
-from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport
 from relu_cert.results.base import CertifiedResult
 
@@ -67,25 +65,3 @@ class CertifiedPath(CertifiedResult):
     def to_csv(self) -> str:
         """The table of `path --csv`."""
         return self.report.to_csv()
-
-
-class CertifiedOneNeuron(CertifiedResult):
-    """What `one_neuron` found: the exact path of the best single neuron on one feature.
-
-    >>> from relu_cert import one_neuron
-    >>> found = one_neuron([[-100], [1]], [1, 10])
-    >>> [str(jump.lo) for jump in found.jumps]
-    ['100/11']
-    """
-
-    report: OneNeuronReport
-
-    @property
-    def branches(self) -> tuple[NeuronBranch, ...]:
-        """The branches, lambda descending."""
-        return self.report.path.branches
-
-    @property
-    def jumps(self) -> tuple[NeuronJump, ...]:
-        """Where one branch gives way to another."""
-        return self.report.path.jumps

@@ -42,7 +42,6 @@ CALLS: dict[str, Any] = {
     "network n.json data.csv --lambda 1/2": lambda: relu_cert.certify_network((W1, w2), Z, Y, "1/2"),
     "path data.csv --from 1/4": lambda: relu_cert.path(Z, Y, low="1/4"),
     "path problem.json --from 1/4": lambda: relu_cert.group_lasso_path([[1, 0], [0, 1]], [[0], [1]], [3, 2], low="1/4"),
-    "path data.csv --one-neuron": lambda: relu_cert.one_neuron(Z, Y),
     "prune data.csv --lambda 1/2": lambda: relu_cert.prune(Z, Y, "1/2"),
     "explore data.csv --validation other.csv --test other.csv --lambda 1": lambda: relu_cert.explore(
         Z, Y, OTHER, OTHER, 1
@@ -295,15 +294,15 @@ OF_FILES = {  # how files are read and written, and examples: `save`, `to_dict`,
 }
 FUNCTIONS = {  # which of them have the options of a command
     "check": ("certify", "certify_group_lasso"),
-    "path": ("path", "group_lasso_path", "one_neuron"),
+    "path": ("path", "group_lasso_path"),
     "network": ("certify_network",),
     "solution": ("certify_solution",),
     "prune": ("prune",),
     "explore": ("explore",),
     "patterns": ("patterns",),
 }
-ANSWERED = {  # by `claims`, `one_neuron`, y, `networks()`, `exact`; memory is that of the user's own process
-    *("--require", "--one-neuron", "--target", "--all", "--exact", "--max-memory"),
+ANSWERED = {  # by `claims`, y, `networks()`, `exact`; memory is that of the user's own process
+    *("--require", "--target", "--all", "--exact", "--max-memory"),
     *("--proved",),  # by `python -m verify --proved` on what was saved
 }
 IDLE = {"solution": {"--bias", "--max-patterns"}}  # taken with all data, of no use here
@@ -363,7 +362,6 @@ def test_errors_are_value_errors(call):
 INAPPLICABLE = [
     ("data.csv", "breakpoints", "ask for it with `path`"),
     ("data.csv", "curve", "ask for it with `path`"),
-    ("data.csv", "one-neuron", "path --one-neuron"),
     ("data.csv", "ggp", "for ReLU networks ask for p-unique"),
     ("data.csv", "general-position", "gated networks and group lassos"),
     ("data.csv --model gated", "connected", "about ReLU networks"),

@@ -41,7 +41,7 @@ OVER_AN_INPUT = [
     ("check d.csv --gates gates.csv --html gates.csv", "which is the file of the gates"),
     ("path d.csv --csv d.csv", "which is the data"),
     ("path d.csv --html d.csv", "which is the data"),
-    ("path d.csv --one-neuron --certificate d.csv", "which is the data"),
+    ("path d.csv --certificate d.csv", "which is the data"),
     ("network n.json d.csv --lambda 1/2 --certificate d.csv", "which is the data"),
     ("network n.json d.csv --lambda 1/2 --pruned n.json", "which is the network"),
     ("network n.json d.csv --lambda 1/2 --optimal n.json", "which is the network"),

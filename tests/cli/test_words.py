@@ -62,7 +62,6 @@ FIRST = [
     ("check --example conjecture", "There is more than one solution"),
     ("check d.csv --lambda 1/2 --patterns 1", "Over these 1 activation pattern only, the best network is unique"),
     ("path --example line --from 1/2", "the best network is unique and moves without a jump; its make-up changes at"),
-    ("path --example one-neuron --one-neuron", "The best network of one neuron jumps at 1 value of lambda; proved."),
     ("network n.json d.csv --lambda 1/2", "This network is not the best: its objective is"),
     (
         "prune d.csv --network n.json --lambda 1/2",

@@ -20,7 +20,6 @@ from properties.soundness.case import Answer, DirectCase, NetworkCase, ask, obje
 from properties.soundness.network_carry import NetworkPair, network_clash
 from properties.soundness.network_truth import NetworkTruth, network_contradiction, truth_of
 from properties.soundness.networks import NetworkAnswer, Question, ask_network
-from properties.soundness.one_neuron import Feature, ask_one_neuron, minimisers, one_neuron_contradiction
 from properties.soundness.paths import LassoPath, PlantedJump, ask_path, path_contradiction, truth_of_path
 from relu_cert.claims import Verdict
 from relu_cert.driver.optimum import IntervalChoice
@@ -138,14 +137,13 @@ def test_crashes_on_networks_and_paths_are_failures(monkeypatch: pytest.MonkeyPa
     def broken(*_: object, **__: object) -> Answer:
         raise ZeroDivisionError("nothing left")
 
-    for name in ("ask_network", "ask_path", "ask_one_neuron"):
+    for name in ("ask_network", "ask_path"):
         monkeypatch.setattr(check, name, broken)
     pair = NetworkPair("same", QUESTIONS["zero"], QUESTIONS["zero"])
     for outcome in (
         check.check_planted_network(QUESTIONS["zero"]),
         check.check_network_pair(pair),
         check.check_planted_path(STEPS),
-        check.check_one_neuron(Feature(vec([1]), vec([1]))),
     ):
         assert outcome.answer is Reply.FAILS
         assert "ZeroDivisionError" in outcome.why
@@ -262,31 +260,3 @@ def test_interval_clash_is_seen() -> None:
     part = replace(pair, part=True)
     assert "set-continuous" in interval_clash(part, answer, turned)
     assert interval_clash(part, turned, answer) == ""
-
-
-def test_one_neuron_by_hand() -> None:
-    """The paper's example: x = (-100, 1), y = (1, 10); it jumps at 100/11 from 10/11 to -1/110."""
-    at = Feature(vec([-100, 1]), vec([1, 10]))
-    assert minimisers(at, F(100, 11)) == {(F(10, 11), 1), (F(-1, 110), 1)}
-    assert minimisers(at, F(200)) == {(F(0), 1)}
-    answer = ask_one_neuron(at)
-    assert one_neuron_contradiction(answer, at) == ""
-    assert objection(answer) == ""
-
-
-@pytest.mark.parametrize("change", ["order", "jump", "top", "branch"])
-def test_wrong_path_of_one_neuron_is_seen(change: str) -> None:
-    """Branches in the wrong order, a jump elsewhere, another top, another branch."""
-    at = Feature(vec([-100, 1]), vec([1, 10]))
-    answer = ask_one_neuron(at)
-    found = answer.facts.one_neuron
-    assert found is not None
-    jump = found.jumps[0]
-    lies = {
-        "order": replace(found, branches=found.branches[::-1]),
-        "jump": replace(found, jumps=(replace(jump, lo=jump.lo + 1, hi=jump.hi + 1),)),
-        "top": replace(found, top=found.top / 2),
-        "branch": replace(found, every=tuple(replace(one, a=2 * one.a) for one in found.every)),
-    }
-    lie = replace(answer, facts=replace(answer.facts, one_neuron=lies[change]))
-    assert one_neuron_contradiction(lie, at)

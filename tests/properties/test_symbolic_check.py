@@ -58,7 +58,7 @@ def test_most_of_the_corpus_is_judged() -> None:
     assert {one.status for one in judge(certificate)} == {Status.CONFIRMED}
 
 
-SMALL = ("xor", "line", "twins", "one-neuron", "conjecture", "conjecture-relu", "gated-conjecture")
+SMALL = ("xor", "line", "twins", "conjecture", "conjecture-relu", "gated-conjecture")
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -26,12 +26,11 @@ from relu_cert import (
     certify_network,
     certify_solution,
     group_lasso_path,
-    one_neuron,
     path,
 )
 from relu_cert.certificate import certificate
 from relu_cert.claims import decide
-from relu_cert.figures import decimal, holds_on, lies_in, one_number
+from relu_cert.figures import holds_on, lies_in, one_number
 from relu_cert.network.claims import network_verdicts
 from relu_cert.network.given import given_network
 from relu_cert.network.penalty import Penalty, convert
@@ -459,14 +458,6 @@ def test_a_page_calls_a_network_optimal_only_where_that_is_proved() -> None:
     assert "trained to its global optimum" in check_page(found)
     rough = check_page(replace(found, facts=wide, results=decide(wide)))
     assert "the best one found" in rough and "trained to its global optimum" not in rough
-
-
-def test_a_jump_that_is_enclosed_is_not_said_to_be_at_an_end() -> None:
-    """Where two branches cross at an irrational lambda the place is marked as rounded."""
-    found = one_neuron([[-1], [-3], [3], [-4]], [2, 2, -4, 3], verify=False)
-    inside = [jump for jump in found.jumps if jump.lo < jump.hi]
-    assert inside
-    assert f"jumps at ~{decimal(inside[0].lo)}" in found.claims["one-neuron"].detail
 
 
 def test_a_distance_from_zero_is_said_to_be_a_lower_bound() -> None:

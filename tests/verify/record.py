@@ -47,7 +47,6 @@ KINDS = (
     "cover",
     "network",
     "curve",
-    "one_neuron",
     "jump",
     "path",
     "derivatives",

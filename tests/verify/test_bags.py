@@ -332,7 +332,7 @@ def accepts(tree: dict[str, Any]) -> bool:
 def test_a_rule_that_does_not_say_so_does_not_apply() -> None:
     """Every rule that applies to bags says so; the others do not, and Z is refused to whoever asks for it."""
     plain_problem = Problem("relu", F(1), mat([[1]]), vec(1))
-    assert {name for name in NAMES if not load(name, plain_problem).bags} == {"ggp", "one_neuron", "solution"}
+    assert {name for name in NAMES if not load(name, plain_problem).bags} == {"ggp", "solution"}
     assert not load("dual", replace(plain_problem, delta=F(1))).bags
     with_bags = replace(plain_problem, bags=(Bag(F(1), (0,), (1,)),))
     assert with_bags.seen == plain_problem.Z
@@ -413,10 +413,10 @@ def test_bags_that_are_wrong_are_rejected(one: tuple[str, bytes, bytes, str]) ->
 
 
 def test_facts_about_rows_alone_are_refused() -> None:
-    """`one_neuron` does not apply, `own` is unknown, and a dense input has no pool."""
+    """`ggp` does not apply, `own` is unknown, and a dense input has no pool."""
     tree = copy.deepcopy(signals().certificate)
-    tree["facts"]["one_neuron"] = {"branches": [], "jumps": []}
-    with pytest.raises(verify.Rejected, match="unknown key 'one_neuron'"):
+    tree["facts"]["ggp"] = {}
+    with pytest.raises(verify.Rejected, match="unknown key 'ggp'"):
         verify.check(json.dumps(tree).encode())
     plain_tree = plain.zero_network("dense", mat([[1, 2]]), vec(1), F(9)).certificate
     plain_tree["input"] |= {"conv": "1d:2", "pool": "mean"}

@@ -28,7 +28,6 @@ EVIDENCE |= {
     "path",
     "curve",
     "jump",
-    "one_neuron",
     "network",
     "refutation",
     "solution",
@@ -116,7 +115,7 @@ def test_without_the_files_beside_them_some_are_accepted() -> None:
 
 def test_a_program_is_scored(capsys: pytest.CaptureFixture[str]) -> None:
     """The command line runs any program on the files and counts its exit codes."""
-    kind = "one_neuron"
+    kind = "jump"
     assert main(["--kinds", kind, "--", sys.executable, "-m", "verify", "--quiet"]) == 0
     good, bad = (sum(entry.kind == kind and entry.right is right for entry in ENTRIES) for right in (True, False))
     said = capsys.readouterr().out

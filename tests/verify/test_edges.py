@@ -37,7 +37,6 @@ from verify.rule import plain
 from verify.rules import cover_set, optimal_set
 from verify.rules.jump import Beside, check_beside, series
 from verify.rules.min_norm import check_min_norm
-from verify.rules.one_neuron import OneNeuron, check_one_neuron
 from verify.rules.primal import Primal, check_primal
 from verify.sets.classes import read_class, read_relu
 from verify.sets.masses import shared_masses
@@ -570,24 +569,7 @@ def test_dependent_outputs_are_more_than_one_solution() -> None:
             check_farkas(optimum, apart, vec(1, 0), node(h))
 
 
-# ------------------------------------------------------------------------------------------------ one neuron, roots
-
-
-def test_one_neuron_is_relu_on_one_feature() -> None:
-    """Other models and two features are rejected; a jump at 0 only where the branch below is strictly better there."""
-    one = Problem("relu", Fraction(1), mat([[1], [-1]]), vec(2, 1))
-    branches = [{"sign": "+", "gamma": "+"}]
-    assert check_one_neuron(one, node({"branches": branches, "jumps": []})) == OneNeuron(Fraction(2), 1, twins=False)
-    for other in (replace(one, model="gated"), replace(one, seen=mat([[1, 0], [0, 1]]))):
-        with pytest.raises(Rejected, match="a ReLU network with one feature"):
-            check_one_neuron(other, node({"branches": branches, "jumps": []}))
-    two = [*branches, {"sign": "-", "gamma": "+"}]
-    with pytest.raises(Rejected, match="none: the branch above is best down to 0"):
-        check_one_neuron(one, node({"branches": two, "jumps": [{"lo": "0", "hi": "0"}]}))
-    with pytest.raises(Rejected, match="a branch, if one is ever better than zero"):
-        check_one_neuron(one, node({"branches": [], "jumps": []}))
-    twins = check_one_neuron(replace(one, y=vec(2, 2)), node({"branches": branches, "jumps": []}))
-    assert twins == OneNeuron(Fraction(2), 1, twins=True)
+# ------------------------------------------------------------------------------------------------ roots
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ from verify.claims.neurons import (
 )
 from verify.claims.paths import continuous, jumps, min_norm_jumps, set_continuous, several_here, several_on_a_piece
 from verify.claims.polytope import connected, listed, minimal, shortest
-from verify.claims.single import answer, breakpoints, complete, curve, one_fit, one_neuron
+from verify.claims.single import answer, breakpoints, complete, curve, one_fit
 from verify.claims.unique import bent, convex_unique, elastic, several, unique
 from verify.facts import (
     CURVE,
@@ -55,7 +55,6 @@ from verify.facts import (
     LAMBDA_MAX,
     NETWORK,
     NEURONS,
-    ONE_NEURON,
     PATH,
     PATTERNS,
     POLYTOPE,
@@ -78,7 +77,6 @@ from verify.problem.problem import Problem
 from verify.rules.curve import Curve
 from verify.rules.fit import Fit
 from verify.rules.jump import Jump
-from verify.rules.one_neuron import OneNeuron
 from verify.rules.path import Path
 from verify.rules.polytope import Polytope
 from verify.rules.value import Dual
@@ -141,16 +139,12 @@ def test_a_verdict_is_the_answer() -> None:
 
 
 def test_curves_that_say_something() -> None:
-    """At least one breakpoint, or one sample; a piece more than there are jumps of one neuron."""
+    """At least one breakpoint, or one sample."""
     some = Curve(1, 2, 3, 4, 5)
     assert "(intervals: 1; pieces on which no neuron enters or leaves: 2)" in said(breakpoints, CURVE, some)
     assert said(curve, CURVE, some) == "the objective and all neurons at each lambda (3), widths 4 to 5"
     refused(breakpoints, proved(CURVE, replace(some, breakpoints=0)), "at least one breakpoint")
     refused(curve, proved(CURVE, replace(some, samples=0)), "at least one lambda")
-    for branches, count in ((0, 0), (1, 0), (3, 2)):
-        words = said(one_neuron, ONE_NEURON, OneNeuron(F(5), branches, twins=False))
-        assert words == f"one neuron is zero for lambda >= 5; below, branches: {branches}, jumps: {count}"
-    assert said(one_neuron, ONE_NEURON, OneNeuron(F(5), 1, twins=True)).endswith("as good at every lambda")
 
 
 def test_patterns_are_counted() -> None:

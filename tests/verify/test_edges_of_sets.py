@@ -29,7 +29,6 @@ from verify.rules.exact_set import check_exact_set
 from verify.rules.faces import at_kinks, check_faces, check_idle_direction, check_leaving, check_stable
 from verify.rules.lambda_max import check_lambda_max
 from verify.rules.min_norm import check_min_norm
-from verify.rules.one_neuron import branch, check_one_neuron
 from verify.rules.polytope import check_polytope, read_bases, read_corner, support_of, walk
 from verify.rules.value import Dual, Value
 from verify.sets import in_field
@@ -716,15 +715,6 @@ def test_the_shortest_weights_in_a_field_by_hand() -> None:
 # ------------------------------------------------------------------------------------------------ others
 
 
-def test_branches_of_one_neuron() -> None:
-    """a = sum x^2, b = gamma sum |x| y over the points on the side of v; points at 0 are on no side."""
-    problem = relu([[F(1, 2)], [-3], [0]], (4, 5, 7))
-    assert branch(problem, 1, 1) == (F(1, 4), F(2)) and branch(problem, -1, -1) == (F(9), F(-15))
-    assert branch(problem, 1, -1) == (F(1, 4), F(-2)) and branch(problem, -1, 1) == (F(9), F(15))
-    found = check_one_neuron(relu([[1], [-1]], (3, 3)), Node({"branches": [{"sign": "+", "gamma": "+"}], "jumps": []}))
-    assert (found.top, found.branches, found.twins) == (3, 1, True)
-
-
 def test_weights_of_lifted_pieces_stay_positive() -> None:
     """z = max(delta, |l| (missed + sqrt(g) light)) / (1 - beta) against each weight, with rows of any degree."""
     problem = direct([[1, 1], [1, -1]], None)
@@ -1057,22 +1047,6 @@ def test_lifted_weights_on_a_tube() -> None:
         else:
             with pytest.raises(Rejected, match="rows of F V - I"):
                 check_inside(at, rows, [0, 1], (ZERO, ZERO), Node(["1/2 1/2", "1/2 -1/2"]))
-
-
-def test_a_jump_close_to_zero() -> None:
-    """(10 - lambda) against 2 (26/5 - lambda): below 2/5 the other branch is better, and must be listed."""
-    problem = relu([[1], [F(-1, 2)]], (10, F(52, 5)))
-    plus, minus = {"sign": "+", "gamma": "+"}, {"sign": "-", "gamma": "+"}
-    jump = {"lo": "2/5", "hi": "2/5"}
-    assert check_one_neuron(problem, Node({"branches": [plus, minus], "jumps": [jump]})).branches == 2
-    for branches, jumps in (
-        ([plus], []),
-        ([minus], []),
-        ([minus, plus], [jump]),
-        ([plus, minus], [{"lo": "1/2", "hi": "1/2"}]),
-    ):
-        with pytest.raises(Rejected, match="the best branch at"):
-            check_one_neuron(problem, Node({"branches": branches, "jumps": jumps}))
 
 
 def test_stable_patterns_of_gated_networks() -> None:

@@ -16,7 +16,7 @@ PROVED, REFUTED, UNDECIDED = VERDICTS = ("PROVED", "REFUTED", "UNDECIDED")
 NETWORK = "objective optimal own-optimal stationary balanced merged independent prune directions nearest"
 TABLES = {
     "optimal": ("optimal",),
-    "single": ("patterns-complete", "fit", "ggp", "general-position", "breakpoints", "curve", "one-neuron"),
+    "single": ("patterns-complete", "fit", "ggp", "general-position", "breakpoints", "curve"),
     "unique": ("p-unique", "convex-unique"),
     "polytope": ("optimal-set", "minimal", "connected", "min-norm"),
     "paths": ("continuous", "set-continuous", "min-norm-continuous"),

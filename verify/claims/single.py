@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from verify.claims import PROVED, REFUTED, Row, Says
-from verify.facts import COLUMNS, CURVE, DUAL, FIT, GROUPS, ONE_NEURON, PATTERNS, Fact, Facts
+from verify.facts import COLUMNS, CURVE, DUAL, FIT, GROUPS, PATTERNS, Fact, Facts
 from verify.problem.problem import Problem
 from verify.text import Node, show
 
@@ -63,14 +63,6 @@ def curve(problem: Problem, facts: Facts, node: Node) -> str:
     return f"the objective and all neurons at each lambda ({found.samples}), widths {found.narrowest} to {found.widest}"
 
 
-def one_neuron(problem: Problem, facts: Facts, node: Node) -> str:
-    """A single neuron on a single feature: zero from the top on; below, each branch is optimal between its jumps."""
-    found = facts[ONE_NEURON]
-    count = max(found.branches - 1, 0)
-    said = f"one neuron is zero for lambda >= {show(found.top)}; below, branches: {found.branches}, jumps: {count}"
-    return f"{said}, and the neuron of the other sign is as good at every lambda" if found.twins else said
-
-
 UNIQUE = "group general position, the solution is unique for every lambda > 0"
 TABLE = (
     Row("patterns-complete", PROVED, (PATTERNS,), complete),
@@ -81,5 +73,4 @@ TABLE = (
     Row("general-position", REFUTED, (COLUMNS,), answer(COLUMNS, False, "the columns are not in general position")),
     Row("breakpoints", PROVED, (CURVE,), breakpoints),
     Row("curve", PROVED, (CURVE,), curve),
-    Row("one-neuron", PROVED, (ONE_NEURON,), one_neuron),
 )

@@ -18,7 +18,7 @@ FILES = {folder: {m.name for m in iter_modules([f"{__path__[0]}/{folder}"])} for
 # the facts of a network with several outputs
 SEVERAL = ("primal", "cover", "leaders", "value", "fit", "cover_set", "polytope", "pair", "network")
 NAMES = (  # in the order in which they are checked: each after all that it uses, and after those that tell less
-    *("patterns", "lambda_max", "cover_lambda_max", "ggp", "one_neuron", "path", "curve", "jump"),
+    *("patterns", "lambda_max", "cover_lambda_max", "ggp", "path", "curve", "jump"),
     *("primal", "dual", "cover", "leaders", "value", "fit", "optimal_set", "exact_set", "algebraic_set", "cover_set"),
     *("polytope", "min_norm", "pair", "faces", "derivatives", "network", "solution"),
 )

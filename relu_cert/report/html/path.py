@@ -1,4 +1,4 @@
-"""The pages of `path` and of `path --one-neuron`."""
+"""The page of `path`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from fractions import Fraction
 from math import log10
 from xml.etree.ElementTree import Element, tostring
 
-from relu_cert.data.dataset import Dataset
 from relu_cert.exact import rational, sqrt_upper
-from relu_cert.figures import at_most, count, decimal, holds_on, lies_in, short_at_most
+from relu_cert.figures import at_most, count, decimal, holds_on, lies_in
 from relu_cert.path.curve import Breakpoint, Sample, samples
-from relu_cert.path.one_neuron import NeuronBranch, NeuronPath
 from relu_cert.path.pieces import PathPieces
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import LambdaMax
-from relu_cert.report.headline import of_one_neuron, proved_share
+from relu_cert.report.headline import proved_share
 from relu_cert.report.html.check import verdict_section
 from relu_cert.report.html.page import (
     Head,
@@ -40,8 +38,6 @@ from relu_cert.report.html.path_figures import (
     stretches,
     tracks,
 )
-from relu_cert.report.html.svg import Frame, Point, padded
-from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport, event
 
 MOST_LISTED = 200
@@ -186,98 +182,3 @@ def _numbers(report: PathReport) -> tuple[Element, ...]:
 
 def _interval(lo: Fraction, hi: Fraction) -> str:
     return " ≤ λ ≤ ".join(holds_on(lo, hi, 8))
-
-
-SAMPLES = 60
-
-
-def one_neuron_page(report: OneNeuronReport) -> str:
-    """The report of one run of path --one-neuron, as one HTML page."""
-    found, data = report.path, report.data
-    try:
-        drawn = figures(weight_figure(found), value_figure(found, data)) if found.branches else None
-    except OverflowError:
-        drawn = None
-    sections = [
-        verdict_section(report.results),
-        Section("path", "The path", (drawn,)),
-        Section("branches", "Branches and jumps, exactly", (_branches(report),)),
-        verify_section(re_derived("the whole path"), [report.recheck], [of_source(report.source)]),
-    ]
-    return page(f"{report.name}: one neuron", _neuron_head(found, data), sections)
-
-
-def _neuron_head(found: NeuronPath, data: Dataset) -> Head:
-    jumps = len(found.jumps)
-    text = f"One neuron on one feature, {count(data.n, 'point')}: its optimal weight v for every λ > 0. "
-    text += "Where two branches are equally good v jumps; with enough neurons the fit always moves continuously."
-    shown = [
-        ("zero for λ from", short_at_most(found.top, 14), "upwards"),
-        ("branches", str(len(found.branches)), "each linear in λ"),
-        ("jumps", str(jumps), "the path is not continuous" if jumps else "the path is continuous"),
-    ]
-    return Head(of_one_neuron(found), text, shown)
-
-
-def weight_figure(found: NeuronPath) -> Element:
-    """v against lambda: a line for each branch, a dashed one across each jump."""
-    lines = [[(drawable(lam), drawable(branch.v(lam))) for lam in (lo, hi)] for branch, lo, hi in _spans(found)]
-    top = drawable(found.top)
-    frame = Frame(0.0, 1.12 * top, *padded([0.0, *(p[1] for line in lines for p in line)]), height=300.0)
-    jumps, ends = [], []
-    for jump in found.jumps:
-        lam = (jump.lo + jump.hi) / 2
-        pair = [(drawable(lam), drawable(branch.v(lam))) for branch in (jump.above, jump.below)]
-        jumps.append(frame.line(pair, "kink"))
-        ends += [frame.dot(place, 4.0, "vertex") for place in pair]
-    text = "The optimal weight v, exactly: linear on each branch."
-    return frame.picture(
-        "The weight of the neuron against lambda",
-        text + (" At a jump (circles) both values are optimal." if found.jumps else ""),
-        frame.axes("λ", "v"),
-        frame.line([(top, 0.0), (1.12 * top, 0.0)], "curve"),
-        jumps,
-        [frame.line(line, "curve") for line in lines],
-        ends,
-    )
-
-
-def value_figure(found: NeuronPath, data: Dataset) -> Element:
-    """The value of every branch against lambda; the lowest is the optimum."""
-    zero = drawable(sum((y * y for y in data.y), Fraction(0)) / 2)
-    top = drawable(found.top)
-    curves = [(_values(branch, zero, top), branch in found.branches) for branch in found.every]
-    low = min(p[1] for curve, _ in curves for p in curve)
-    frame = Frame(0.0, 1.12 * top, *padded([low, zero]), height=300.0)
-    best = [frame.line(_values(b, zero, drawable(hi), drawable(lo)), "set") for b, lo, hi in _spans(found)]
-    caption = "The least objective of each branch (sign of v, sign of the output); the lowest is the optimum (violet)."
-    return frame.picture(
-        "The value of every branch against lambda",
-        caption,
-        frame.axes("λ", "objective"),
-        frame.line([(top, zero), (1.12 * top, zero)], "set"),
-        [frame.line(curve, "way" if used else "way w2") for curve, used in curves],
-        best,
-    )
-
-
-def _spans(found: NeuronPath) -> list[tuple[NeuronBranch, Fraction, Fraction]]:
-    """Each branch that is best somewhere, with the interval of lambdas on which it is."""
-    ends = [found.top, *((jump.lo + jump.hi) / 2 for jump in found.jumps), Fraction(0)]
-    return [(branch, ends[i + 1], ends[i]) for i, branch in enumerate(found.branches)]
-
-
-def _values(branch: NeuronBranch, zero: float, hi: float, lo: float = 0.0) -> list[Point]:
-    """1/2 |y|^2 - (b - lambda)_+^2 / (2 a) from lo to hi."""
-    a, b = drawable(branch.a), drawable(branch.b)
-    steps = [lo + (hi - lo) * i / SAMPLES for i in range(SAMPLES + 1)]
-    return [(lam, zero - max(0.0, b - lam) ** 2 / (2 * a)) for lam in steps]
-
-
-def _branches(report: OneNeuronReport) -> Element:
-    rows = [[_greek(text) for text in row] for row in report.rows()]
-    return table(("where", "weight", "output sign"), rows, "compact")
-
-
-def _greek(text: str) -> str:
-    return text.replace("lambda", "λ").replace("gamma", "γ").replace(">=", "≥")

@@ -335,8 +335,8 @@ def wrong() -> list[tuple[str, bytes, bytes, str]]:
         case = in_long_form(column, header, records)
         found.append((reason, case.text, case.raw, message))
     tree = copy.deepcopy(signals().certificate)
-    tree["facts"]["one_neuron"] = {"branches": [], "jumps": []}
-    found.append(("one neuron", json.dumps(tree).encode(), signals().raw, "unknown key 'one_neuron'"))
+    tree["facts"]["ggp"] = {}
+    found.append(("position of rows", json.dumps(tree).encode(), signals().raw, "unknown key 'ggp'"))
     return [(f"bags: {reason}", text, raw, message) for reason, text, raw, message in found]
 
 
@@ -440,7 +440,7 @@ def dense() -> list[Path]:
             and "biases" not in problem.get("free", ())
         ):
             rows = [tuple(map(Fraction, row.split())) for row in problem["Z"]]
-            other = {"leaders", "one_neuron"} & {*tree["facts"]} or tree["input"].get("bias")
+            other = "leaders" in tree["facts"] or tree["input"].get("bias")
             if not other and all(map(any, rows)) and len(set(scaled(rows))) == len(rows) == len(set(rows)):
                 found.append(path)
     return found
