@@ -32,6 +32,7 @@ from properties.symbolic.reader import read_certificate
 from relu_cert import certify
 from relu_cert.certificate import dumps
 from relu_cert.driver.optimum import IntervalChoice, WantedDerivatives
+from relu_cert.results.check import Certified
 
 MOST_WORK = 4_000  # a few seconds
 
@@ -55,25 +56,22 @@ class Call:
     lam: Fraction
     options: tuple[tuple[str, str | bool], ...] = ()
 
-    def answer(self) -> tuple[str, bytes]:
-        """The certificate, which the checker has accepted, and the raw file."""
+    def answer(self) -> Certified:
+        """What the package says; the checker has accepted the certificate."""
         options: dict[str, Any] = dict(self.options)
         if self.kind == "outputs":
             labels = ["abc"[row.index(Fraction(1))] for row in self.y] if "loss" in options else self.y
-            several = certify(self.Z[0], labels, self.lam, **options)
-            return several.certificate, several.raw
+            return certify(self.Z[0], labels, self.lam, **options)
         y = [t for (t,) in self.y]
         if self.kind == "bags":
-            found = certify(
+            return certify(
                 [z for rows in self.Z for z in rows],
                 [t for rows, t in zip(self.Z, y, strict=True) for _ in rows],
                 self.lam,
                 bags=[f"s{k}" for k, rows in enumerate(self.Z) for _ in rows],
                 **options,
             )
-        else:
-            found = certify(self.Z[0], y, self.lam, **options)
-        return found.certificate, found.raw
+        return certify(self.Z[0], y, self.lam, **options)
 
 
 Asked = Question | Call
@@ -85,10 +83,11 @@ FREE = (
     (("free", "output-bias,skip"),),
     (("bias", True), ("decayed_bias", True)),
     (("decayed_bias", True),),
+    (("slope", "1/4"),),
 )
 
 
-BAGS: tuple[tuple[str, str | bool], ...] = (("bias", True), ("free", "output-bias"), ("free", "skip"))
+BAGS: tuple[tuple[str, str | bool], ...] = (("bias", True), ("free", "output-bias"), ("free", "skip"), ("slope", "1/4"))
 
 
 @st.composite
@@ -202,7 +201,8 @@ def check_symbolic(question: Asked) -> Outcome:
 def _called(call: Call) -> Outcome:
     """The same for a call: the package has its certificate checked."""
     try:
-        found = opinions(*call.answer())
+        answer = call.answer()
+        found = opinions(answer.certificate, answer.raw)
     except Exception as error:  # whatever is raised on such small exact data is a bug
         return fails(f"{type(error).__name__}: {error}")
     held = {one.claim: SYMPY for one in found if one.status is Status.CONFIRMED}

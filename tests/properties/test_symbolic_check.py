@@ -9,12 +9,13 @@ import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from properties.model import Answer
-from properties.soundness import symbolic
+from properties.soundness import opinion_calls, symbolic
 from properties.soundness.bags import BagCase
 from properties.soundness.case import NetworkCase, ask
 from properties.soundness.opinion import disagreement
@@ -327,6 +328,44 @@ def test_softmax_is_judged() -> None:
     tree = json.loads(found.certificate)
     tree["facts"]["primal"]["neurons"].pop()
     assert {one.claim: one.status for one in judge(Certificate(tree))}["optimal"] is not Status.CONFIRMED
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *CALLS.values(),
+        {"slope": "1/4"},
+        {"y": [[2, 1], [1, 2], [0, 1], [3, -1]], "free": "output-bias"},
+        {"y": [[2, 1], [1, 2], [0, 1], [3, -1]], "bags": ["a", "b", "c", "d"]},
+        {"y": ["a", "b", "c", "a"], "loss": "softmax"},
+    ],
+    ids=[*CALLS, "a slope", "several outputs", "several outputs of bags", "softmax"],
+)
+def test_the_second_opinion_covers_every_call(options: dict[str, Any]) -> None:
+    """cvxpy's enclosure of p* meets the certifier's, is tight, and does not meet one that is a thousandth away."""
+    found = certify(**({"Z": Z4, "y": y4, "lam": "1/2"} | options))
+    assert opinion_calls.disagreement(found) == ""
+    certificate = read_certificate(found.certificate.encode())
+    p = certificate.several if "Y" in certificate.problem else certificate.program
+    low, high = opinion_calls.enclosed(p)
+    assert high - low <= Fraction(1, 10**5)
+    for side in (-1, 1):
+        off = found.value.upper * (1 + Fraction(side, 1000))
+        value = replace(found.value, lower=off, upper=off)
+        other = SimpleNamespace(certificate=found.certificate, raw=found.raw, value=value)
+        assert "second opinion" in opinion_calls.disagreement(other)
+
+
+def test_a_call_whose_value_is_wrong_fails_the_second_opinion(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`soundness: second opinion` counts a call that agrees, and fails where the certifier's p* is another."""
+    call = symbolic.Call("outputs", (((Fraction(1),),),), ((Fraction(3), Fraction(4)),), Fraction(1))
+    fine = opinion_calls.check_call(call)
+    assert fine.answer is Answer.HOLDS and any("optimal PROVED" in note for note in fine.notes)
+    answer = call.answer()
+    value = replace(answer.value, lower=answer.value.lower + 1, upper=answer.value.upper + 1)
+    wrong = SimpleNamespace(certificate=answer.certificate, raw=answer.raw, value=value)
+    monkeypatch.setattr(symbolic.Call, "answer", lambda _: wrong)
+    assert opinion_calls.check_call(call).answer is Answer.FAILS
 
 
 def test_the_second_opinion_covers_bags() -> None:
