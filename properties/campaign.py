@@ -27,14 +27,11 @@ from rich.text import Text
 
 from properties import registry
 from properties.codec import encode
-from properties.files import write_text
+from properties.files import BATCH, write_text
 from properties.model import Claim, Property
 from properties.run import digest, search
 from properties.version import code_version
 from relu_cert.errors import DataError, UsageError
-
-STATE = ".relu_cert_campaign"
-BATCH = 200
 
 
 @dataclass(frozen=True)

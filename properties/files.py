@@ -1,4 +1,4 @@
-"""Files that are never seen half-written."""
+"""Files that are never seen half-written, and where long runs keep theirs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
 
 from relu_cert.errors import DataError
+
+STATE = {"campaign": ".relu_cert_campaign", "soundness": ".relu_cert_soundness"}  # folders of long runs
+BATCH = 200
 
 
 def write_text(path: Path, text: str) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
 
 class ReluCertError(Exception):
     """Base of all errors that are shown to a user as one sentence, without a traceback."""
@@ -9,6 +13,10 @@ class ReluCertError(Exception):
 
 class UsageError(ReluCertError, ValueError):
     """The command line, or an argument, asks for something that cannot be done (exit code 64)."""
+
+
+class NoRoom(UsageError):
+    """A file cannot be written because the disk is full, or broken (exit code 74)."""
 
 
 class Late(UsageError):

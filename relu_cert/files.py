@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from relu_cert.data.raw import STANDARD_INPUT
-from relu_cert.errors import UsageError
+from relu_cert.errors import NO_ROOM, NoRoom, UsageError
 
 
 @contextmanager
@@ -131,7 +131,11 @@ def _holds(path: Path, raw: bytes) -> bool:
 
 def refusal(path: Path, what: str, error: OSError) -> UsageError:
     """That a file cannot be written, and what to do."""
-    return UsageError(f"cannot write {path}: {error.strerror or error}; choose another place with {what}.")
+    full = error.errno in NO_ROOM
+    kind, advice = (NoRoom, "make room, or choose") if full else (UsageError, "choose")
+    return kind(
+        f"cannot write {path}: {error.strerror or error}; {advice} another place{f' with {what}' * bool(what)}."
+    )
 
 
 def written_here(path: Path) -> bool:

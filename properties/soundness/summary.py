@@ -16,7 +16,6 @@ from properties.campaign import Result
 from properties.campaign import print_summary as print_statements
 from properties.soundness.held import AGAINST, FAILS, HOLDS, PROBLEMS, SYMPY, read
 
-STATE = ".relu_cert_soundness"
 VERDICTS = ("PROVED", "REFUTED", "UNDECIDED")
 LETTERS = dict(zip(AGAINST, "TFNROS", strict=True))  # true, false, numbers, related, opinion, sympy
 
@@ -132,4 +131,4 @@ def _letters(known: dict[str, dict[str, dict[str, int]]], problem: str) -> str:
     return "".join(LETTERS[against] for against in AGAINST if problem in known.get(against, {})) or "-"
 
 
-__all__ = ["STATE", "Coverage", "as_json", "blind", "coverage", "print_coverage", "print_summary", "tally"]
+__all__ = ["Coverage", "as_json", "blind", "coverage", "print_coverage", "print_summary", "tally"]

@@ -9,7 +9,6 @@ speaks of a claim).
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import sys
 import traceback
@@ -18,12 +17,11 @@ from importlib import import_module
 
 from relu_cert.cli.arguments import parser
 from relu_cert.clock import limited
-from relu_cert.errors import DataError, ReluCertError, TooManyPatterns, UsageError
+from relu_cert.errors import NO_ROOM, DataError, NoRoom, ReluCertError, TooManyPatterns, UsageError
 from relu_cert.memory import watched
 
 EXIT_USAGE, EXIT_DATA, EXIT_PATTERNS = 64, 65, 66
 EXIT_INTERNAL, EXIT_OUTPUT, EXIT_INTERRUPTED, EXIT_PIPE = 70, 74, 130, 141
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(arguments)
     except UsageError as error:
-        return _fail(error, EXIT_USAGE)
+        return _fail(error, EXIT_OUTPUT if isinstance(error, NoRoom) else EXIT_USAGE)
     except DataError as error:
         return _fail(error, EXIT_DATA)
     except TooManyPatterns as error:

@@ -55,7 +55,8 @@ def given_network(network: Any, layer: int = 1) -> TrainedNetwork:
         told = type(network).__name__, Origin("torch", layer=layer), _arrays(network.state_dict())
         return replace(from_named(*told, normals_of(network)), slope=slope, slides=slides)
     if isinstance(network, Mapping):
-        return from_named("the network", Origin("arrays", layer=layer), _arrays(opened(network)))
+        named = _arrays(opened(network))
+        return from_named("the network", Origin("arrays" if "W1" in named else "state dict", layer=layer), named)
     if isinstance(network, tuple | list) and 2 <= len(network) <= 4:
         names = {2: ("W1", "w2"), 3: ("W1", "b1", "w2"), 4: ("W1", "b1", "w2", "b2")}[len(network)]
         found = dict(zip(names, map(_array, network), strict=True))

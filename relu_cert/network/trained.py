@@ -171,7 +171,7 @@ def slope_text(x: Fraction | None) -> str:
     """A slope in words: a double such as that of 0.01 is said to be one."""
     x = x or _ZERO
     power = x.denominator.bit_length() - 1
-    if len(str(x)) < 20 or x.denominator != 1 << power:
+    if x.denominator < 1000 or x.denominator != 1 << power:
         return str(x)
     return f"{float(x):.6g}, in binary {x.numerator}/2^{power}"
 

@@ -20,11 +20,8 @@ from relu_cert.report.said import Needs, Sentence, first_true, proved, refuted
 
 def of_check(facts: Facts, results: Sequence[Result]) -> str:
     """What `check` found, in a sentence."""
-    within = _over(facts.problem)
     sentence = first_true(results, _solution(facts, results) if facts.problem.kind == "cgl" else _network(facts))
-    if not sentence:
-        return _tally(results)
-    return f"{within}{sentence[0].lower() if within else sentence[0]}{sentence[1:]}"
+    return after(_over(facts.problem), sentence) if sentence else _tally(results)
 
 
 def of_network(value: Value, objective: Fraction, gap: Fraction, results: Sequence[Result]) -> str:
@@ -87,7 +84,14 @@ def proved_share(cover: PathPieces) -> str:
 
 def _over(problem: Problem) -> str:
     """The beginning of the sentence where only some patterns are looked at."""
-    return f"Over these {count(len(problem.some), 'activation pattern')} only, " if problem.some else ""
+    return f"over these {count(len(problem.some), 'activation pattern')} only" if problem.some else ""
+
+
+def after(beginning: str, sentence: str) -> str:
+    """The sentence with these words in front, if any."""
+    if not beginning:
+        return sentence
+    return f"{beginning[0].upper()}{beginning[1:]}, {sentence[0].lower()}{sentence[1:]}"
 
 
 def _network(facts: Facts) -> Iterator[Sentence]:

@@ -24,13 +24,14 @@ from relu_cert.network.objective import HALF, Interval, balanced_outputs, networ
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.trained import TrainedNetwork, alive, slope_text
 from relu_cert.prove.facts import ExactNeuron, Facts, Value
-from relu_cert.report.headline import of_network
+from relu_cert.report.headline import after, of_network
 from relu_cert.report.outputs import Confusion, classes_in_lines, confusion, free_terms, neurons_in_lines
 from relu_cert.report.shown import Report, picked, plain
 from relu_cert.report.terminal import report, shortened
 
 SHOWN_NEURONS = 12
 FAR = 2  # times the best objective: from there on the report says what can be done
+NAMELESS = ("torch", "safetensors", "state dict")  # they hold weights, and no activation
 FORMAT = "relu_cert network report"
 VERSION = 1
 BESIDE_A_NETWORK = ("patterns-complete", "optimal", "fit", "p-unique", "optimal-set")
@@ -51,7 +52,10 @@ class NetworkReport(Report):
     @property
     def headline(self) -> str:
         """What was found, in a sentence."""
-        return of_network(self.facts.value, self.comparison.examination.J, self.gap, self.results)
+        changed = ["on what its layers in front make of the data"] * bool(self.trained.before)
+        changed += ["with batch normalisation folded in"] * bool(self.trained.origin.folded)
+        said = of_network(self.facts.value, self.comparison.examination.J, self.gap, self.results)
+        return after(" and ".join(changed), said)
 
     @property
     def pruned(self) -> TrainedNetwork:
@@ -211,10 +215,14 @@ class NetworkReport(Report):
             fixed = "its first layer is fixed" if before == 1 else f"its first {before} layers are fixed"
             yield "layers", f"{fixed}: what is made of the data there is the data here, and more is not said of that"
         if folded := self.trained.origin.folded:
-            of = (
-                f"{', '.join(folded)} {'is' if len(folded) == 1 else 'are'} folded into linear layers, as at evaluation"
-            )
+            are = "is" if len(folded) == 1 else "are"
+            of = f"{', '.join(folded)} {are} folded into a linear layer, as at evaluation"
             yield "batch norm", f"{of}: weights and penalty are those after that, and weight_decay was on those before"
+        if self.trained.slope is None and self.trained.origin.format in NAMELESS:
+            yield (
+                "activation",
+                "taken to be ReLU: a state dict does not name it (say the slope of a leaky one)",
+            )
         if slope := self.trained.slope:
             yield "activation", f"max(t, s t) with the slope s = {slope_text(slope)}"
 

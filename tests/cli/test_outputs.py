@@ -193,8 +193,8 @@ def test_a_file_on_a_full_disk_is_a_sentence():
     """The option that names the place is named."""
     ran = run("check", "d.csv", "--html", "/dev/full")
     assert (ran.code, ran.err) == (
-        64,
-        "relu_cert: cannot write /dev/full: No space left on device; choose another place with --html.\n",
+        74,
+        "relu_cert: cannot write /dev/full: No space left on device; make room, or choose another place with --html.\n",
     )
 
 

@@ -159,7 +159,7 @@ def test_a_bad_target_is_refused_before_the_work(monkeypatch, target, reason):
 @pytest.mark.parametrize(
     ("failure", "code", "said"),
     [
-        (OSError(28, "No space left on device"), 64, "cannot write p.npz: No space left on device"),
+        (OSError(28, "No space left on device"), 74, "cannot write p.npz: No space left on device"),
         (KeyboardInterrupt(), 130, "interrupted; nothing was written"),
     ],
     ids=["disk full", "ctrl-c"],

@@ -210,7 +210,7 @@ def test_batch_normalisation_is_folded_and_said(tmp_path, monkeypatch, places, f
     ran = run(*asked, "--output-bias", "neuron")
     assert ran.code == 0, ran.err
     told, many = " ".join(ran.out.split()), "are" if len(places) > 1 else "is"
-    said = f"{', '.join(map(str, places))} {many} folded into linear layers, as at evaluation"
+    said = f"{', '.join(map(str, places))} {many} folded into a linear layer, as at evaluation"
     assert said in told and "as trained" not in told and said in Path("p.html").read_text(encoding="utf-8")
     assert verify(["net.network.cert.json", "--data", "d.csv", "--network", "net.network.json"]) == 0
 
@@ -299,7 +299,7 @@ def test_onnx_folds_batch_normalisation_and_has_layers_in_front(tmp_path, monkey
             assert refused.code == 65 and "--from-layer 2" in refused.err
         asked = ["network", f"{k}.onnx", "d.csv", "--lambda", "1/10", "--bias", "--output-bias", "neuron"]
         ran = run(*asked, *["--from-layer", "2"] * deep)
-        assert ran.code == 0 and "folded into linear layers" in ran.out, ran.err
+        assert ran.code == 0 and "folded into a linear layer" in ran.out, ran.err
         data = f"{k}.features.csv" if deep else "d.csv"
         assert verify([f"{k}.network.cert.json", "--data", data, "--network", f"{k}.network.json"]) == 0
         found = read_network(f"{k}.onnx", 1 + deep)

@@ -160,7 +160,7 @@ def test_files(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"unknown kind of network file; the endings are .npz, .json"):
         read_network(tmp_path / "net.txt")
     network = TrainedNetwork(((1,),), (1,))  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="cannot be written"):
+    with pytest.raises(UsageError, match="cannot write"):
         write_network(network, tmp_path / "nowhere" / "net.json")
 
 

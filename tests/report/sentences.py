@@ -10,6 +10,10 @@ SIGNS = {"+": "PROVED", "-": "REFUTED", "?": "UNDECIDED"}
 STRONG = re.compile(
     r"unique|optimal|optimum|best|only|proved|exact|settled|jump|dimension"
 )  # a line that claims something
+BEFORE = (
+    "(Over these [0-9]+ activation patterns? only|On what its layers in front make of the data"
+    "( and with batch normalisation folded in)?|With batch normalisation folded in)"
+)
 
 
 def compiled(words: str) -> re.Pattern[str]:
@@ -56,7 +60,7 @@ def judged(place: str, words: str, said: Mapping[str, str]) -> str:
         place, words = "why", f"{claim}{sign} {words}"
     if place == "line" and not STRONG.search(words):
         return ""
-    whole = re.sub(r"^Over these [0-9]+ activation patterns? only, t", "T", words)
+    whole = re.sub(rf"^{BEFORE}, t", "T", words)
     known = [needs for pattern, needs in KNOWN[place] if pattern.fullmatch(whole)]
     if not known:
         return f"no table has {place}: {words!r}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from relu_cert.data.raw import digest, read_bytes
 from relu_cert.errors import UsageError, file_name
-from relu_cert.files import replacing
+from relu_cert.files import refusal, replacing
 from relu_cert.network.formats import json_text, npz, onnx_file, safetensors_file, torch_file
 from relu_cert.network.formats.arrays import rounded
 from relu_cert.network.formats.named import from_scnn, from_sklearn
@@ -56,7 +56,7 @@ def write_network(network: TrainedNetwork, path: str | os.PathLike[str]) -> Trai
     kind = _format(path)
     name = file_name(os.fspath(path))
     raw = kind.write(network, name)
-    _write_bytes(Path(path), raw, name)
+    _write_bytes(Path(path), raw)
     held = network if kind.exact else rounded(network, name)
     return replace(held, origin=Origin(kind.name, os.fspath(path), digest(raw)))
 
@@ -75,12 +75,12 @@ def _format(path: str | os.PathLike[str]) -> _Format:
     return _FORMATS[ending]
 
 
-def _write_bytes(path: Path, raw: bytes, name: str) -> None:
+def _write_bytes(path: Path, raw: bytes) -> None:
     try:
         with replacing(path) as stream:
             stream.write(raw)
     except OSError as error:
-        raise UsageError(f"{name}: cannot be written ({error.strerror}); choose another place.") from None
+        raise refusal(path, "", error) from None
 
 
 __all__ = ["ENDINGS", "from_scnn", "from_sklearn", "read_network", "rounded", "write_network"]

@@ -11,7 +11,10 @@ from relu_cert.network.formats.named import from_named, opened, to_layers
 from relu_cert.network.trained import Origin, TrainedNetwork
 
 EXTRA = "torch"
-_ADVICE = "save model.state_dict() of Sequential(Linear, ReLU, Linear) with torch.save"
+_ADVICE = (
+    "save model.state_dict() of Sequential(Linear, ReLU, Linear) with torch.save, or give the Module itself to "
+    "relu_cert.certify_network in Python"
+)
 
 
 def read(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
