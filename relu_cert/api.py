@@ -44,11 +44,12 @@ from relu_cert.models import (
     in_order_of,
     labels_of,
     require_same,
+    require_same_function,
     require_same_lasso,
     through_pipeline,
     trained_with,
 )
-from relu_cert.network.biases import OutputBias
+from relu_cert.network.biases import OutputBias, fold
 from relu_cert.network.explore import Extreme
 from relu_cert.network.given import given_network
 from relu_cert.network.penalty import PYTORCH, convert, implied, without_decay
@@ -57,6 +58,7 @@ from relu_cert.network.prune import Strategy
 from relu_cert.patterns import enumerate_patterns, predict
 from relu_cert.problem.loss import LOSSES, SOFTMAX, LossName
 from relu_cert.report.explore import Exploration
+from relu_cert.report.filters import windows_of
 from relu_cert.report.patterns import Patterns
 from relu_cert.report.progress import Progress
 from relu_cert.report.prune import Pruning
@@ -445,7 +447,7 @@ def certify_network(
     trained = given_network(network, from_layer)
     trained = replace(trained, slope=trained.bent(slope_of(slope, "slope")))
     conv = conv or trained.rule
-    Z = trained.features(Z) if trained.before else Z
+    given, Z = Z, trained.features(Z) if trained.before else Z
     own_penalty, y = trained_with(network, len(y)), labels_of(network, y)
     trained_by = LOSSES[loss or "squares"] if own_penalty is None or loss is not None else own_penalty.loss
     if lam is None:
@@ -470,6 +472,9 @@ def certify_network(
     )
     if not anyway:
         require_same(network, conversion, data.n)
+    if bags is None:
+        folded = fold(trained, data.d, ones=ones, free=("output-bias",) if any(trained.offsets) else ())
+        require_same_function(network, given, lambda: folded.on(data.Z, data.bags), windows_of(data.source))
     with Progress(quiet=not progress) as stages:
         report = examine_network(
             trained,

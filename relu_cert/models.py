@@ -6,13 +6,18 @@ says `anyway`.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from relu_cert.data.arrays import exact_number
+from relu_cert.data.windows import Windows
 from relu_cert.errors import DataError, UsageError
+from relu_cert.exact import Vector
+from relu_cert.network.given import in_order
 from relu_cert.network.penalty import Conversion, Penalty, convert
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.problem.loss import LOGISTIC, SOFTMAX, SQUARES, Loss
@@ -48,6 +53,38 @@ def trained_with(network: Any, n: int) -> TrainedWith | None:
     size = getattr(network, "batch_size", "auto")
     loss = {"logistic": LOGISTIC, "softmax": SOFTMAX}.get(getattr(network, "out_activation_", ""), SQUARES)
     return TrainedWith(network.alpha, "sklearn", None if whole else min(200 if size == "auto" else int(size), n), loss)
+
+
+def require_same_function(module: Any, Z: Any, known: Callable[[], Vector], windows: Windows | None) -> None:
+    """DataError unless a torch Module makes of Z what its linear layers with the activation between them do: its
+    forward may be any function. Floats are compared; of a Sequential that cannot be called on Z the parts are known."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(module, torch.nn.Module):
+        return
+    name, rows = type(module).__name__, np.asarray(Z, dtype=np.float64)
+    if windows is not None and rows.ndim == 2:
+        rows = rows.reshape(len(rows), windows.channels, *windows.sizes(rows.shape[1]))
+    first, was = next(module.parameters()), module.training
+    module.eval()
+    try:
+        with torch.no_grad():
+            found = module(torch.from_numpy(rows).to(first.dtype).to(first.device)).double().cpu().numpy().reshape(-1)
+    except (RuntimeError, TypeError, ValueError) as error:
+        if in_order(module):
+            return
+        raise DataError(f"{name}: its forward cannot be called on these data ({str(error).splitlines()[0]}).") from None
+    finally:
+        module.train(was)
+    values = np.array([float(x) for x in known()])
+    if found.shape != values.shape:
+        raise DataError(f"{name}: {found.size} outputs for {values.size} data points; expected one for each.")
+    away, alike = np.abs(found - values).max(), torch.finfo(first.dtype).eps ** 0.5
+    if not away <= alike * (1 + np.abs(found).max()):
+        raise DataError(
+            f"{name}: its forward is another function than its linear layers with max(t, s t) between them: outputs "
+            f"differ by {away:.3g}. Its activation may be another one (a leaky one is asked for by its slope), or more "
+            "is done than these layers do; only what is so built has a convex form here."
+        )
 
 
 def labels_of(network: Any, y: Any) -> Any:

@@ -79,7 +79,8 @@ def below(leaf: Leaf, u: Vector) -> bool:
 def holds_at(leaf: Leaf) -> Outcome:
     """The conclusion at the point."""
     u = combine(leaf.tau, leaf.generators, len(leaf.c))
-    return expect(below(leaf, u), f"t.(Zu)_+ = {value(leaf, u)} at u = {u}, lambda^2 |u|^2 = {leaf.lam2 * norm2(u)}")
+    at = f"u = ({', '.join(map(str, u))}), lambda^2 |u|^2 = {leaf.lam2 * norm2(u)}"
+    return expect(below(leaf, u), f"t.(Zu)_+ = {value(leaf, u)} at {at}")
 
 
 def check(leaf: Leaf) -> Outcome:

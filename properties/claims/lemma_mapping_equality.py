@@ -79,7 +79,8 @@ def printed_cone(instance: tuple[Matrix, Vector]) -> Outcome:
     for p in patterns(Z).all:
         passes = all(on or dot(z, W) <= 0 for z, on in zip(Z, p, strict=True))  # where D = 1 it says 0 >= 0
         if passes and not conforms(Z, p, W):
-            return fails(f"D = {tuple(map(int, p))} passes 2(D - I)ZW >= 0; W has {pattern_of(Z, W)}")
+            own = tuple(map(int, pattern_of(Z, W)))
+            return fails(f"D = {tuple(map(int, p))} passes 2(D - I)ZW >= 0; W has {own}")
     return HOLDS
 
 

@@ -30,6 +30,8 @@ _ADVICE = {
     "Sigmoid": "the loss of a classifier has it (BCEWithLogitsLoss); leave it out",
     "Softmax": "the loss of a classifier has it (CrossEntropyLoss); leave it out",
     "PReLU": "its slope is trained; if it is one number s, give the state dict without it, and slope=s",
+    "AvgPool1d": "over the whole signal it is AdaptiveAvgPool1d(1); say that",
+    "AvgPool2d": "over the whole image it is AdaptiveAvgPool2d(1); say that",
     "Tanh": "only max(t, s t) is a problem that has a convex form here",
 }
 TAKEN = (
@@ -82,7 +84,7 @@ def of_module(module: Any) -> tuple[Fraction | None, tuple[int, int] | None]:
                 raise DataError(
                     f"{name}: an average pool to the size {one.output_size}; expected 1, over the whole image; {_HEAD}."
                 )
-    if _in_order(module):
+    if in_order(module):
         _require_order(name, kinds)
     slopes = {_slope(one) for one, kind in zip(parts, kinds, strict=True) if kind in ACTIVE}
     if len(slopes) > 1:
@@ -104,9 +106,9 @@ def normals_of(module: Any) -> dict[str, Normal] | None:
                 f"{name}: {type(one).__name__} without running statistics takes those of the batch at hand, so that "
                 "the network is no function of a point; train it with track_running_stats."
             )
-        if type(one).__name__.startswith("BatchNorm") and one.eps != EPS and not _in_order(module):
+        if type(one).__name__.startswith("BatchNorm") and one.eps != EPS and not in_order(module):
             raise DataError(f"{name}: batch normalisation with eps = {one.eps} in a module of its own; {FOLD}.")
-    if not _in_order(module):
+    if not in_order(module):
         return None
     found: dict[str, Normal] = {}
     last, waiting = "", []  # the linear layer whose outputs are not bent yet, and what waits for the next one
@@ -123,7 +125,7 @@ def normals_of(module: Any) -> dict[str, Normal] | None:
     return found
 
 
-def _in_order(module: Any) -> bool:
+def in_order(module: Any) -> bool:
     """Whether the parts do one after the other what the module does."""
     return _tree(module) and all(type(one).__name__ == "Sequential" for one in module.modules() if list(one.children()))
 
@@ -158,7 +160,7 @@ def _slides(name: str, conv: Any) -> tuple[int, int]:
     """Stride and padding of a convolution, the same along all axes; DataError for what --conv cannot say."""
     found = []
     for key, usual in (("stride", 1), ("padding", 0), ("dilation", 1), ("groups", 1)):
-        values = {*np.atleast_1d(np.asarray(getattr(conv, key, usual), dtype=object)).tolist()}
+        values = {*np.atleast_1d(np.asarray(_padding(conv, getattr(conv, key, usual)), dtype=object)).tolist()}
         if len(values) != 1 or not all(isinstance(x, int) for x in values):
             raise DataError(f"{name}: {key} = {getattr(conv, key)}; expected one number for all axes; {_HEAD}.")
         found.append(values.pop())
@@ -167,6 +169,14 @@ def _slides(name: str, conv: Any) -> tuple[int, int]:
             f"{name}: a convolution with dilation, groups or a padding that is not zeros is not understood; {_HEAD}."
         )
     return found[0], found[1]
+
+
+def _padding(conv: Any, value: Any) -> Any:
+    """The padding that PyTorch means by a word: "same" is one number on all sides where filters have odd sizes."""
+    sizes = {*np.atleast_1d(np.asarray(getattr(conv, "kernel_size", 0))).tolist()}
+    if isinstance(value, str) and value == "same" and len(sizes) == 1 and sizes & {*range(1, 1000, 2)}:
+        return sizes.pop() // 2
+    return 0 if isinstance(value, str) and value == "valid" else value
 
 
 def _tree(module: Any) -> bool:

@@ -146,6 +146,19 @@ def test_help_loads_next_to_nothing():
     assert not loaded & {"numpy", "scipy", "flint", "numba", "sympy", "rich", "cvxpy", "mpmath"}
 
 
+def test_the_help_of_the_ledger_loads_next_to_nothing():
+    """`python -m properties --help` answers at once, and knows by heart what its commands know."""
+    code = "import sys; sys.argv[1:] = ['--help']; from properties.__main__ import main"
+    code += "\ntry: main()\nexcept SystemExit: print(); print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(ran.stdout.splitlines()[-1].split())
+    assert "properties.cli" in loaded
+    assert not loaded & {"numpy", "scipy", "flint", "sympy", "rich", "hypothesis", "properties.commands"}
+    from properties import cli, hunt_networks
+
+    assert tuple(hunt_networks.MODELS) == cli.MODELS
+
+
 def test_with_some_patterns_every_line_says_so():
     """No verdict about some patterns can be mistaken for one about all of them."""
     found = run("check", "--example", "line", "--patterns", "3", "--json").json

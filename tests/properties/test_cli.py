@@ -14,7 +14,7 @@ import pytest
 from hypothesis import strategies as st
 from rich.console import Console
 
-from properties import cli, registry
+from properties import cli, commands, registry
 from properties.codec import decode
 from properties.ledger import print_table, symbols
 from properties.model import HOLDS, Answer, Claim, Outcome, Property, Witness, fails, vacuous
@@ -95,11 +95,19 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_run(
 ) -> None:
     """Exit code 65 and one sentence at once, not after a minute of claims."""
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(cli, "run_claim", lambda *rest: pytest.fail("the claims were run"))
+    monkeypatch.setattr(commands, "run_claim", lambda *rest: pytest.fail("the claims were run"))
     assert cli.main(["--html", str(tmp_path / name), "--quiet"]) == 65
     errors = capsys.readouterr().err
     assert "cannot be written" in errors
     assert len(errors.strip().splitlines()) == 1
+
+
+@pytest.mark.long
+def test_the_ledger_has_no_python_in_its_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rationals are p/q and patterns 0 and 1, on the terminal and on the page."""
+    assert cli.main(["--examples", "1", "--quiet", "--html", str(tmp_path / "l.html")]) == 0
+    for text in (capsys.readouterr().out, (tmp_path / "l.html").read_text(encoding="utf-8")):
+        assert not re.search(r"Fraction\(|\((True|False),|array\(|mpq\(|object at 0x", text)
 
 
 def test_a_repaired_claim_that_fails_is_an_error(
