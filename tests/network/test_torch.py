@@ -152,14 +152,14 @@ def test_a_forward_that_these_data_do_not_fit_is_refused():
 
 
 def test_several_outputs_are_called_too():
-    """The outputs of a module with two of them are compared row by row; its other activation is seen."""
-    Y = np.stack([TARGETS, -TARGETS[::-1]], axis=1)
+    """The outputs of a module with three of them are compared row by row; its other activation is seen."""
+    Y = np.stack([TARGETS, -TARGETS[::-1], TARGETS**2], axis=1)
     torch.manual_seed(6)
-    model = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 2))
+    model = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 3))
     found = certify_network(model, ROWS, Y, "1", penalty="pytorch", seconds=30)
     assert found.claims["network-objective"].verdict == "PROVED"
     own = Own(torch.tanh)
-    own.out = nn.Linear(5, 2)
+    own.out = nn.Linear(5, 3)
     with pytest.raises(DataError, match="its forward is another function"):
         certify_network(own, ROWS, Y, "1", penalty="pytorch")
 
