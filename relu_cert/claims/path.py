@@ -86,10 +86,11 @@ def set_continuous(facts: Facts) -> Answer:
         detail = f"for every lambda in {_interval(found)}, in {count(len(found.pieces), 'piece')}"
         if found.unique:
             return proved("pieces", f"{detail}: the network is unique.")
-        lifted = [piece for piece in found.pieces if piece.lifted is not None]
-        largest = max(piece.dimension for piece in lifted)
-        several = f"on some a set of dimension {largest} or more" if largest else "one network or more is open there"
-        return proved("lifted pieces", f"{detail}, {len(lifted)} of them lifted: {several}.")
+        several = [piece for piece in found.pieces if piece.lifted is not None or piece.even is not None]
+        largest = max(piece.dimension for piece in several)
+        said = f"on some a set of dimension {largest} or more" if largest else "one network or more is open there"
+        kinds = "lifted" if all(piece.lifted is not None for piece in several) else "lifted or even"
+        return proved(f"{kinds} pieces", f"{detail}, {len(several)} of them {kinds}: {said}.")
     return undecided(_open_parts(found)) if jump is None else _jumps(jump)
 
 

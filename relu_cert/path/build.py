@@ -10,24 +10,27 @@ import numpy as np
 from flint import fmpq
 
 from relu_cert.errors import Unsettled
-from relu_cert.exact import Matrix, Vector, columns_of, to_fmpq, to_fraction
+from relu_cert.exact import Matrix, Vector, column, columns_of, to_fmpq, to_fraction, to_vector
 from relu_cert.path.branch import BranchPoint, FollowedBranch, roots_within, taylor
 from relu_cert.path.candidates import FoundClasses, candidates
+from relu_cert.path.faces import pinned as pinned_on
 from relu_cert.path.faces import require_faces
-from relu_cert.path.pieces import Piece, pinned_of
+from relu_cert.path.groups import is_ray, moving_classes, require_even
+from relu_cert.path.pieces import Even, Piece, pinned_of
 from relu_cert.path.polynomial import least, lowest
 from relu_cert.path.sharpen import Sharp, sharpened
 from relu_cert.path.tube import Refused, Tube, enclose, require_independence
 from relu_cert.path.unlisted import Entered, Training, corrected, covered_candidates, joined, trained
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import ClassMap, class_map
+from relu_cert.prove.classes import ClassMap, class_map, projector
 from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultipliers
+from relu_cert.prove.lifts import independent
 from relu_cert.prove.multipliers import binary_grid, from_grid, on_grid, to_grid
 from relu_cert.prove.projection import floats as to_floats
 from relu_cert.refine.exact_faces import ExactFaces
 from relu_cert.solve import FloatProblem, Solution, solve
 from relu_cert.solve.oracle import oracle_of
-from relu_cert.solve.prepare import Floats
+from relu_cert.solve.prepare import Floats, ResidualFace
 from relu_cert.solve.solver import carry
 
 DEGREE = 5
@@ -38,6 +41,7 @@ ASIDE = Fraction(1, 4)  # of its half width: how far from an event the centre of
 MOST_CORRECTED = 3  # times that faces are put right: right ones may move a neuron to another
 MOST_JOINED = 4  # neurons that a still point gets beside those of training
 SEEMS_ZERO = 1e-9  # by so little, relative, a weight may be negative: it is lifted
+DEPENDENT = 1e-9  # relative, what floats take for 0 in a dependence of outputs
 SHORT = 40  # bits of what floats propose
 MATCH = 1e-5  # a face is a class if their outputs agree so far; a wrong match costs a piece, never a verdict
 
@@ -61,10 +65,29 @@ def solved(floats: FloatProblem | Training, eta: Fraction, warm: Solution | None
 
 def through(floats: FloatProblem | Training, point: BranchPoint, h: Fraction, degree: int = DEGREE) -> FollowedBranch:
     """The branch through a point."""
-    found = taylor(point.faces, floats.y, point.s, point.alpha, float(point.eta), float(h), degree)
+    faces, weights = independent_faces(point.faces, point.alpha, point.s)
+    found = taylor(faces, floats.y, point.s, weights, float(point.eta), float(h), degree)
     if found is None:
         raise Unsettled("the outputs of the active neurons are dependent, or nearly so")
-    return FollowedBranch(point.eta, h, point.solution, point.faces, found, floats.y)
+    return FollowedBranch(point.eta, h, point.solution, faces, found, floats.y)
+
+
+def independent_faces(
+    faces: Sequence[ResidualFace], alpha: Floats, s: Floats
+) -> tuple[tuple[ResidualFace, ...], Floats]:
+    """Faces with independent outputs, and their weights, that have the sum of all (Caratheodory)."""
+    faces = list(faces)
+    while len(faces) > 1:
+        Q = np.array([face.B @ (face.B.T @ s) for face in faces]).T
+        sizes, V = np.linalg.svd(Q, full_matrices=True)[1:]
+        if len(sizes) == len(faces) and sizes[-1] > DEPENDENT * sizes[0]:
+            break
+        x = V[-1] if V[-1].max() >= -V[-1].min() else -V[-1]
+        steps = np.where(x > DEPENDENT, alpha / np.maximum(x, DEPENDENT), np.inf)
+        out = int(np.argmin(steps))
+        alpha = np.delete(alpha - steps[out] * x, out)
+        del faces[out]
+    return tuple(faces), alpha
 
 
 def continued(
@@ -175,14 +198,67 @@ def build(problem: Problem, floats: FloatProblem | Training, lo: Fraction, hi: F
     order = match(begun.near, outputs)
     zero = (Fraction(0),) * len(begun.s)
     weights = tuple(positive(begun.alpha[order[a]]) if a in order else zero for a in range(len(begun.found)))
-    if len(weights) > problem.n or not distinct(begun.found):
-        raise Refused("too many neurons can be active")
-    inverse = pseudoinverse(outputs)
-    parts = (begun.s, tuple(begun.found), weights, begun.multipliers, begun.out, inverse, begun.radius)
+    if not distinct(begun.found):
+        raise Refused("two neurons have one pattern")
+    if not are_independent(outputs):
+        raise Dependent("the outputs of the neurons are dependent on the piece, or too near to it")
+    parts = (begun.s, tuple(begun.found), weights, begun.multipliers, begun.out, pseudoinverse(outputs), begun.radius)
     piece = Piece(lo, hi, *parts, pinned=pinned_of(begun.found))
     tube = judge(problem, piece, begun.maps)
     require_independence(problem, piece, begun.maps, tube.R)
     return piece
+
+
+class Dependent(Unsettled):
+    """Outputs of neurons are dependent: an even piece may help."""
+
+
+def even(
+    problem: Problem,
+    begun: Start,
+    lo: Fraction,
+    hi: Fraction,
+    weights: tuple[Vector, ...],
+    groups: Sequence[Sequence[int]],
+) -> Piece:
+    """The piece of superclasses on which outputs are dependent; Unsettled unless it is a proof."""
+    lift = begun.near.lift
+    classes = tuple(
+        pinned_on(problem, one) if not one.ray and (lift or is_ray(image, ())) else one
+        for one, image in zip(begun.found, begun.maps, strict=True)
+    )
+    pinned = pinned_of(classes)
+    maps = [class_map(problem, one) for one in classes]
+    independent_all = are_independent([output(one, begun.s[0]) for one in maps])
+    rays = () if independent_all else tuple(a for a in pinned if is_ray(maps[a], lift))
+    moving = moving_classes(maps, rays, pinned, lift)
+    require_even(problem, maps, groups, lift)
+    outputs = [output(maps[a], begun.s[0]) for a in moving]
+    beside = independent(tuple(to_vector(maps[a].output(columns_of(begun.s[:1]))) for a in rays))
+    inverse = inverse_beside(problem, outputs, beside)
+    more = Even(lift, rays, len(moving) == len(classes))
+    parts = (begun.s, classes, weights, begun.multipliers, begun.out, inverse, begun.radius)
+    piece = Piece(lo, hi, *parts, pinned=pinned, even=more)
+    tube = judge(problem, piece, maps)
+    require_independence(problem, piece, [maps[a] for a in moving], tube.R)
+    return piece
+
+
+def are_independent(outputs: Sequence[Floats]) -> bool:
+    """Whether floats say so."""
+    if not outputs:
+        return True
+    sizes = np.linalg.svd(np.array(outputs), compute_uv=False)
+    return len(outputs) <= len(outputs[0]) and bool(sizes[-1] > DEPENDENT * sizes[0])
+
+
+def inverse_beside(problem: Problem, outputs: Sequence[Floats], beside: Matrix) -> Matrix:
+    """W with W Q about I for these outputs, its rows orthogonal to what is beside them."""
+    if not beside or not outputs:
+        return pseudoinverse(outputs)
+    Pi = projector(beside, problem.n)
+    seen = to_floats(Pi)
+    return tuple(to_vector(Pi * column(row)) for row in pseudoinverse([seen @ q for q in outputs]))
 
 
 def distinct(classes: Sequence[NeuronClass]) -> bool:

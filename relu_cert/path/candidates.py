@@ -6,7 +6,7 @@ xi s.(Zu)_+ over a piece is convex in s.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -157,10 +157,7 @@ def _relu(
         outs.append(out)
         for base, _ in near:
             bases.setdefault((np.array(base) & rows).tobytes(), base)
-    t = s_0 if xi > 0 else tuple(-x for x in s_0)
-    faces = [exact_face(Z, xi, t, solve_piece(Z, t, base, rows)) for base in bases.values()]
-    faces = [pinned_where_needed(problem, one, s_0) for one in faces]
-    classes = list({(one.pattern, one.kinks): one for one in faces}.values())
+    classes = _classes(problem, xi, s_0, rows, bases.values())
     regions = [region(Z, one, rows) for one in classes]
     kept = [
         tuple(
@@ -171,6 +168,27 @@ def _relu(
         for out in outs
     ]
     return _OneSign(classes, multipliers, kept)
+
+
+def _classes(problem: Problem, xi: Sign, s_0: Vector, rows: Bits, bases: Iterable[Sequence[bool]]) -> list[NeuronClass]:
+    """The classes of fine pieces; a pinned one is that of all pieces around it, which are not solved."""
+    Z, t = problem.relu.Z, s_0 if xi > 0 else tuple(-x for x in s_0)
+    known: dict[tuple[str | None, tuple[int, ...]], tuple[NeuronClass, Sequence[bool]]] = {}
+    regions: list[dict[int, bool]] = []
+    for base in bases:
+        if any(_inside(base, around) for around in regions):
+            continue
+        one = pinned_where_needed(problem, exact_face(Z, xi, t, solve_piece(Z, t, base, rows)), s_0)
+        if one.ray:
+            around = region(Z, one, rows)
+            known = {key: both for key, both in known.items() if not _inside(both[1], around)}
+            regions.append(around)
+        known[one.pattern, one.kinks] = one, base
+    return [one for one, _ in known.values()]
+
+
+def _inside(base: Sequence[bool], around: dict[int, bool]) -> bool:
+    return all(base[k] == on for k, on in around.items())
 
 
 def region(Z: Matrix, neuron: NeuronClass, rows: Bits) -> dict[int, bool]:

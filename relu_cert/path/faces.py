@@ -20,7 +20,18 @@ from math import comb
 
 from flint import fmpq_mat
 
-from relu_cert.exact import Vector, column, dot, matrix_of, norm_squared, rows_of, sqrt_upper, to_fmpq, to_fraction
+from relu_cert.exact import (
+    Matrix,
+    Vector,
+    column,
+    dot,
+    matrix_of,
+    norm_squared,
+    rows_of,
+    sqrt_upper,
+    to_fmpq,
+    to_fraction,
+)
 from relu_cert.path.pieces import Piece
 from relu_cert.path.polynomial import least, negative
 from relu_cert.path.tube import Refused
@@ -63,12 +74,12 @@ def pinned(problem: Problem, neuron: NeuronClass) -> NeuronClass:
 
 def require_faces(problem: Problem, piece: Piece, R: Fraction) -> None:
     """Refused unless every class has its face along the whole path, and its region is concave over the tube."""
-    S = piece.S
+    S, lift = piece.S, () if piece.even is None else piece.even.lift
     for neuron in piece.classes:
         if not idle_is_idle(problem, neuron):
             raise Refused("a neuron is zero at a data point by chance")
         if neuron.ray:
-            require_pinned(problem, neuron, S, R)
+            require_pinned(problem, neuron, S, R, lift)
             continue
         signs = [row for row, _ in face_conditions(problem, neuron, S) if negative(row)]
         if signs:
@@ -88,8 +99,8 @@ def _require_concave(network: Network, neuron: NeuronClass, S: fmpq_mat, R: Frac
             raise Refused("a kink is not concave on the piece")
 
 
-def require_pinned(problem: Problem, neuron: NeuronClass, S: fmpq_mat, R: Fraction) -> None:
-    """Refused unless v = P X's has its pattern within R of the path, and every flank loses."""
+def require_pinned(problem: Problem, neuron: NeuronClass, S: fmpq_mat, R: Fraction, lift: Matrix) -> None:
+    """Refused unless v = P X's has its pattern within R of the path, and every flank loses, or is in the lift."""
     Z, bags = problem.relu.Z, problem.relu.bags
     planes = parallel_classes(Z)
     zeros = {k for c in neuron.kinks for k in planes[c]}
@@ -108,7 +119,7 @@ def require_pinned(problem: Problem, neuron: NeuronClass, S: fmpq_mat, R: Fracti
         o = bags.pooled(rows)
         far = to_fmpq(sqrt_upper(norm_squared(o), 64) * R)
         loss = (matrix_of([[-neuron.sign * x for x in o]]) * S).tolist()[0]
-        if least(loss) <= far:
+        if least(loss) <= far and len(independent((*lift, o))) > len(lift):
             raise Refused("a kink is not concave on the piece", [[loss[0] - far, *loss[1:]]])
 
 

@@ -17,18 +17,18 @@ from math import log
 import numpy as np
 
 from relu_cert.errors import Unsettled
-from relu_cert.exact import Matrix, sqrt_upper
+from relu_cert.exact import Matrix, dot, sqrt_upper
 from relu_cert.path.branch import BranchPoint, FollowedBranch
-from relu_cert.path.build import DEGREE, Unmatched, beside, build, continued, events, solved, through
+from relu_cert.path.build import DEGREE, Dependent, Unmatched, beside, build, continued, events, solved, through
 from relu_cert.path.groups import columns_seen
-from relu_cert.path.lifted import build_lifted, lifted_branch
+from relu_cert.path.lifted import build_even, build_lifted, lifted_branch
 from relu_cert.path.onset_build import build_onset, locate
 from relu_cert.path.pieces import Gap, PathPieces, Piece
 from relu_cert.path.tube import Refused
 from relu_cert.path.unlisted import Entered, Training, trained
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import LambdaMax
-from relu_cert.prove.lifts import data_of, independent, orthogonal_rows
+from relu_cert.prove.lifts import data_of, equal_entries, independent, orthogonal_rows
 from relu_cert.solve import FloatProblem, Solution, solve
 from relu_cert.solve.prepare import Floats
 
@@ -46,6 +46,8 @@ LOOKED_AT = 16  # gaps, at most, at which a second look is taken
 TOLD = 100  # parts in which progress is told
 CLOSE = Fraction(1, 2**26)  # how near floats look for the lambda at which s becomes orthogonal to more, relative
 SEEMS_ZERO = 1e-7  # relative; a wrong proposal costs time, never a verdict
+SHARES = (0.03, 0.11, 0.29, 0.53)  # of log lambda: where it is looked for entries of s that stay equal
+SEEMS_EQUAL = 1e-8  # relative
 FAR = 0.01  # the same for what is surely not 0 nearby
 
 Told = Callable[[int, int], None]
@@ -100,6 +102,7 @@ class _Search:
     known: dict[Fraction, bool] = field(default_factory=dict)
     tried: int = 0
     narrow: Fraction = NARROW
+    even: bool = False  # whether the last piece is
 
     def prove_between(self, a: Fraction, b: Fraction) -> None:
         """[a, b] in pieces and gaps, in steps as wide as the last one, or wider after some that were not halved."""
@@ -121,27 +124,39 @@ class _Search:
     def step(self, a: Fraction, b: Fraction) -> Fraction:
         """Pieces, or a gap, from a as far as it goes towards b: how far that is."""
         self.tried += 1
-        reason, apart = "", False
+        reason, apart, dependent = "", False, False
         taus: list[tuple[FollowedBranch, float]] = []
         try:
             near = self.at((a + b) / 2, (b - a) / 2)
             apart = self.far_from_orthogonal(near.series.s[:, 0])
             try:
                 try:
-                    piece = self.built(a, b, near)
+                    piece = self.around(a, b, near, even=True) if self.even else self.built(a, b, near)
                 except Entered as why:
                     if not why.before:
                         raise
                     near = self.branched(self.solved((a + b) / 2), (b - a) / 2)  # the branch had missed an event
                     piece = self.built(a, b, near)
                 self.pieces.append(piece)
-                self.last = self.used
+                self.last, self.even = self.used, piece.even is not None
                 return b
             except Refused as why:
                 reason, taus = str(why), [(why.branch or near, tau) for tau in events(why)]
         except Unsettled as why:
-            reason, self.last = str(why), None
-        cut = self.event(a, b, taus) or (None if apart else self.onset(a, b))
+            reason, self.last, dependent = str(why), None, isinstance(why, Dependent)
+        cut = self.event(a, b, taus, even=self.even) or (None if apart else self.onset(a, b))
+        if cut is None and not self.even and (self.symmetric or dependent):
+            try:
+                self.pieces.append(self.evenly(a, b))
+                self.last, self.even = self.used, True
+                return b
+            except Refused as why:
+                if self.used is not None:
+                    cut = self.event(a, b, [(self.used, tau) for tau in events(why)], even=True)
+            except Unsettled:
+                pass
+        if self.even:  # beyond an event it may be an ordinary one
+            self.last, self.even = None, False
         if cut is not None:
             self.prove_between(a, cut[0])
             return cut[1]
@@ -171,12 +186,17 @@ class _Search:
         except Unsettled:
             return piece
 
-    def around(self, a: Fraction, b: Fraction, near: FollowedBranch) -> Piece:
+    def around(self, a: Fraction, b: Fraction, near: FollowedBranch, *, even: bool = False) -> Piece:
         """The piece around a branch."""
-        make = build_lifted if near.lift else build
-        piece = make(self.problem, self.floats, 1 / b, 1 / a, near)
+        make = build_even if even else build_lifted if near.lift else build
         self.used = near
-        return piece
+        return make(self.problem, self.floats, 1 / b, 1 / a, near)
+
+    def evenly(self, a: Fraction, b: Fraction, degree: int = DEGREE) -> Piece:
+        """The piece on which neurons that mirror each other have equal weights; or Unsettled."""
+        self.used = None
+        near = self.branched(self.solved((a + b) / 2), (b - a) / 2, degree, self.symmetric)
+        return self.around(a, b, near, even=True)
 
     def other(self, a: Fraction, b: Fraction, near: FollowedBranch) -> FollowedBranch:
         """The plain branch where this one is lifted, and the other way round; Unsettled where there is no lift."""
@@ -245,6 +265,17 @@ class _Search:
     def far_from_orthogonal(self, s: Floats) -> bool:
         """Whether it is too early to look for an onset: s moves continuously, so that near to one it is not far."""
         return self.problem.kind == "relu" and self.slope(s) > FAR
+
+    @cached_property
+    def symmetric(self) -> Matrix:
+        """e_j - e_k or e_j + e_k for entries of s that seem to be equal or opposite on the whole path."""
+        if self.problem.kind != "relu":
+            return ()
+        a, b = map(float, self.etas)
+        points = [solved(self.floats, Fraction(a * (b / a) ** share), None).s for share in SHARES]
+        mixed = np.sum([(i + 1) * s / np.linalg.norm(s) for i, s in enumerate(points)], axis=0)
+        found = equal_entries(mixed, SEEMS_EQUAL)
+        return () if any(dot(row, self.problem.y) for row in found) else found
 
     @cached_property
     def rows(self) -> tuple[Floats, Matrix]:
@@ -325,13 +356,13 @@ class _Search:
             return None
 
     def event(
-        self, a: Fraction, b: Fraction, taus: Sequence[tuple[FollowedBranch, float]]
+        self, a: Fraction, b: Fraction, taus: Sequence[tuple[FollowedBranch, float]], *, even: bool = False
     ) -> tuple[Fraction, Fraction] | None:
         """A still piece across an event inside [a, b], as wide as it can be: its ends."""
         for near, tau in taus[:2]:
             widths = LIFTED_STILL if near.lift else STILL[isinstance(self.floats, Training) :]  # covers: rarely wide
             eta = near.eta + near.h * Fraction(tau)
-            for still in (self.aside, self.across_event):
+            for still in (self.across_evenly,) if even else (self.aside, self.across_event):
                 try:
                     tries = (still(a, b, near, tau, _short(width * eta)) for width in widths)
                     piece = next((one for one in tries if one is not None), None)
@@ -362,6 +393,15 @@ class _Search:
         eta = _short(near.eta + near.h * Fraction(tau))
         left, right = max(a, _short(eta - h)), min(b, _short(eta + h))
         return self.still(left, right) if left < right else None
+
+    def across_evenly(self, a: Fraction, b: Fraction, near: FollowedBranch, tau: float, h: Fraction) -> Piece | None:
+        """The same, where neurons that mirror each other have equal weights."""
+        eta = _short(near.eta + near.h * Fraction(tau))
+        left, right = max(a, _short(eta - h)), min(b, _short(eta + h))
+        try:
+            return self.evenly(left, right, 0) if left < right else None
+        except Unsettled:
+            return None
 
 
 def is_known(largest: LambdaMax) -> bool:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from flint import fmpq_mat
+
 from relu_cert.errors import Unsettled
-from relu_cert.exact import Matrix, Vector, column, dot
+from relu_cert.exact import Matrix, Vector, column, dot, to_fraction
 from relu_cert.path.candidates import fine, region
 from relu_cert.path.pieces import Lifted, Piece, path_ends
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap, class_map
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.lifts import independent
-from relu_cert.prove.optimal_set import superclasses
+from relu_cert.prove.optimal_set import projected, superclasses
 
 
 def columns_seen(problem: Problem) -> Matrix:
@@ -49,6 +51,43 @@ def path_groups(
         pair = [b for b in range(a + 1, len(classes)) if classes[b].sign == classes[a].sign and regions[b] == other]
         groups.append((a, *pair[:1]))
     return tuple(groups)
+
+
+def is_ray(one: ClassMap, lift: Matrix) -> bool:
+    """Whether v = B's has one direction for all s orthogonal to the lift."""
+    return bool(projected(lift, one.B()).rank() <= 1)
+
+
+def kernel(one: ClassMap, lift: Matrix) -> fmpq_mat:
+    """G Pi"""
+    B = one.B()
+    return B * projected(lift, B).transpose()
+
+
+def moving_classes(maps: Sequence[ClassMap], rays: Sequence[int], pinned: Sequence[int], lift: Matrix) -> list[int]:
+    """The places of the classes whose G Pi is no combination of those before it; rays are left out."""
+    chosen: list[int] = []
+    known: Matrix = ()
+    for a, one in enumerate(maps):
+        if a in rays:
+            continue
+        if a in pinned:
+            more = independent((*known, tuple(map(to_fraction, kernel(one, lift).entries()))))
+            if len(more) == len(known):
+                continue
+            known = more
+        chosen.append(a)
+    return chosen
+
+
+def require_even(problem: Problem, maps: Sequence[ClassMap], groups: Sequence[Sequence[int]], lift: Matrix) -> None:
+    """Unsettled unless y and the sums of outputs of every superclass are orthogonal to L, for s orthogonal to L."""
+    if any(dot(l, problem.y) for l in lift):
+        raise Unsettled("y is not orthogonal to the lift")
+    for group in groups if lift else ():
+        total = sum((kernel(maps[a], lift) for a in group[1:]), kernel(maps[group[0]], lift))
+        if projected(lift, total) != total:
+            raise Unsettled("neurons that tie on a whole piece have no even weights")
 
 
 def active_classes(piece: Piece, lifted: Lifted) -> tuple[list[int], list[int]]:

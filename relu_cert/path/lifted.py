@@ -46,6 +46,8 @@ from relu_cert.path.build import (
     MATCH,
     Start,
     distinct,
+    even,
+    independent_faces,
     judge,
     match,
     output,
@@ -63,7 +65,7 @@ from relu_cert.path.unlisted import Training
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap, projector
 from relu_cert.prove.lifts import independent
-from relu_cert.prove.optimal_set import largest_squared
+from relu_cert.prove.optimal_set import largest_squared, superclasses
 from relu_cert.prove.projection import floats as to_floats
 from relu_cert.prove.proposed_faces import center, inside
 from relu_cert.prove.split import SplitOutputs, forcing, void_part
@@ -201,8 +203,8 @@ def lifted_branch(
             faces.append(seen)
             masses.append(float(alpha))
     kept = [i for i, mass in enumerate(masses) if mass > SMALL * max(masses)]
-    chosen = tuple(faces[i] for i in kept)
-    found = taylor(chosen, Pi @ floats.y, s, np.array([masses[i] for i in kept]), float(point.eta), float(h), degree)
+    chosen, weights = independent_faces([faces[i] for i in kept], np.array([masses[i] for i in kept]), s)
+    found = taylor(chosen, Pi @ floats.y, s, weights, float(point.eta), float(h), degree)
     if found is None:
         raise Unsettled("the outputs of the active neurons are dependent, or nearly so")
     return FollowedBranch(point.eta, h, point.solution, chosen, found, Pi @ floats.y, lift)
@@ -251,6 +253,25 @@ def build_lifted(
     lifted = with_forced(problem, begun, [*active, *rest], split.zero, len(active), near.lift)
     lifted = replace(lifted, groups=path_groups(problem, begun.s, begun.radius, classes, lifted.lift))
     return finish(problem, replace(piece, lifted=lifted), [begun.maps[a] for a in (*active, *rest)])
+
+
+def build_even(
+    problem: Problem, floats: FloatProblem | Training, lo: Fraction, hi: Fraction, near: FollowedBranch
+) -> Piece:
+    """The piece [lo, hi] where the neurons of a superclass have equal weights, or Unsettled with the reason."""
+    if problem.network is None or "biases" in problem.free:
+        raise Unsettled("the outputs of the neurons are dependent on the piece, or too near to it")
+    begun = start(problem, floats, near)
+    groups = superclasses(begun.maps, near.lift) if near.lift else [(a,) for a in range(len(begun.maps))]
+    Pi = to_floats(projector(near.lift, problem.n))
+    order = match(near, [Pi @ output(begun.maps[group[0]], begun.s[0]) for group in groups])
+    weights = [(Fraction(0),) * len(begun.s)] * len(begun.found)
+    for g, i in order.items():
+        for a in groups[g]:
+            weights[a] = tuple(x / len(groups[g]) for x in positive(begun.alpha[i]))
+    if not distinct(begun.found):
+        raise Refused("two neurons have one pattern")
+    return even(problem, begun, lo, hi, tuple(weights), groups)
 
 
 def started(

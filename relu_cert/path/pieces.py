@@ -58,6 +58,20 @@ class Lifted:
 
 
 @dataclass(frozen=True)
+class Even:
+    """What a piece has where outputs are dependent on all of it: the weights need not be unique, their set moves.
+
+    `lift`       a basis of L: all s of the path, y, and the sum of outputs of each superclass are orthogonal to it
+    `rays`       places of pinned classes with one direction for all s orthogonal to L; W is orthogonal to their outputs
+    `unique`     whether the network is unique on the whole piece
+    """
+
+    lift: Matrix
+    rays: tuple[int, ...]
+    unique: Annotated[bool, UNWRITTEN]
+
+
+@dataclass(frozen=True)
 class Piece:
     """lo <= lambda <= hi, with eta = 1/lambda = eta_c + h tau, -1 <= tau <= 1.
 
@@ -68,6 +82,7 @@ class Piece:
     `inverse`      W with W Q about I, Q the outputs of the classes (lifted: of the first class of each superclass; at
                    an onset: of those with weight)
     `pinned`       places of the classes that are proved by their flanks (`faces`)
+    `even`     where outputs are dependent on all of the piece; then W has rows for the moving classes only
     `radius`       rho: all that is said of neurons is said for all s within rho of the chord from s(-1) to s(1)
     """
 
@@ -82,16 +97,19 @@ class Piece:
     radius: Fraction
     lifted: Annotated[Lifted | None, OPTIONAL] = None
     pinned: Annotated[tuple[int, ...], OPTIONAL] = ()
+    even: Annotated[Even | None, OPTIONAL] = None
 
     @property
     def unique(self) -> bool:
         """Whether the network is proved unique for every lambda of the piece."""
+        if self.even is not None:
+            return self.even.unique
         return self.lifted is None or self.lifted.unique
 
     @property
     def plain(self) -> bool:
         """Whether breakpoints and samples of the curve can rest on it."""
-        return self.lifted is None and not self.pinned
+        return self.lifted is None and self.even is None and not self.pinned
 
     @property
     def dimension(self) -> int:

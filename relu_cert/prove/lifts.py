@@ -61,15 +61,15 @@ def _entries(entries: Mapping[int, Fraction], n: int) -> Vector:
     return tuple(entries.get(k, Fraction(0)) for k in range(n))
 
 
-def equal_entries(theta: NDArray[np.float64]) -> Matrix:
+def equal_entries(theta: NDArray[np.float64], seems: float = SEEMS_EQUAL) -> Matrix:
     """e_j - e_k or e_j + e_k for entries that seem to be equal or opposite: those that a symmetry of the data joins."""
     size = float(np.abs(theta).max(initial=0.0))
-    if len(theta) > MOST_ROWS or (np.diff(np.sort(np.abs(theta))) > SEEMS_EQUAL * size).all():
+    if len(theta) > MOST_ROWS or (np.diff(np.sort(np.abs(theta))) > seems * size).all():
         return ()  # most data have no symmetry
     rows: list[Vector] = []
     for k, x in enumerate(theta):
         for j, z in enumerate(theta[:k]):
-            sign = next((s for s in (1, -1) if abs(x - s * z) <= SEEMS_EQUAL * size), 0)
+            sign = next((s for s in (1, -1) if abs(x - s * z) <= seems * size), 0)
             if sign and abs(x) > SEEMS_ZERO * size:
                 rows.append(tuple(Fraction(-sign * (i == j) + (i == k)) for i in range(len(theta))))
                 break

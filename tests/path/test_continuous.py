@@ -110,11 +110,13 @@ def test_scaling_y_and_lambda_keeps_the_path() -> None:
 
 @pytest.mark.long
 def test_not_unique_is_not_proved() -> None:
-    """Antipodal points: at lambda = 5 four neurons tie and two networks are optimal; no interval around 5 is PROVED."""
+    """Antipodal points: at lambda = 5 four neurons tie and two networks are optimal; the set of all moves continuously,
+    and the network is unique on no piece around 5."""
     facts = facts_on(example("twins"), F(5), F(4), F(6))
     assert facts.path is not None
-    assert any(gap.lo <= 5 <= gap.hi for gap in facts.path.cover.gaps)
-    assert all(result.verdict is not Verdict.PROVED for result in verdicts(facts).values())
+    assert not any(piece.unique for piece in facts.path.cover.pieces if piece.lo <= 5 <= piece.hi)
+    assert verdicts(facts)["continuous"].verdict is Verdict.REFUTED
+    assert verdicts(facts)["set-continuous"].verdict is Verdict.PROVED
     check(certificate_text(facts).encode())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -13,10 +14,12 @@ from flint import fmpq, fmpq_mat
 
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
-from tests.path.cases import CLAIMS, certificate_text, facts_on, network, verdicts
+from tests.path.cases import CLAIMS, certificate_text, example, facts_on, network, verdicts
 from verify import Rejected, check
 from verify.optimal.ball import Ball, Class, Face
+from verify.path.lifted import Set, check_even, read_even
 from verify.path.moving import check_pinned
+from verify.path.onset import Moving
 from verify.problem.problem import Problem as VerifyProblem
 from verify.text import Node
 
@@ -125,3 +128,130 @@ def test_a_multiplier_on_its_bound_all_along() -> None:
     assert {result.verdict.value for result in verdicts(facts).values()} == {"PROVED"}
     said = {line.claim: line.verdict for line in check(certificate_text(facts).encode())}
     assert {said[claim] for claim in CLAIMS} == {"PROVED"}
+
+
+SIGNS: list[list[int | str]] = [[a, b, c, 1] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]
+CUBE = network(SIGNS, [int(a) * int(b) * int(c) for a, b, c, _ in SIGNS])
+BOARD: list[list[int | str]] = [[a, b, 1] for a in (-1, 0, 1) for b in (-1, 0, 1)]
+CHECKERBOARD = network(BOARD, [1 - 2 * ((int(a) + int(b)) % 2) for a, b, _ in BOARD])
+EVEN = {
+    "cube": (CUBE, F(5), F(1, 10)),
+    "checkerboard": (CHECKERBOARD, F(2), F(1, 20)),
+    "twins": (example("twins"), F(5), F(1, 2)),
+}
+
+
+@cache
+def even_text(name: str) -> str:
+    """The certificate of a path on which outputs are dependent all the way."""
+    problem, hi, lo = EVEN[name]
+    return certificate_text(facts_on(problem, hi, lo, hi))
+
+
+@pytest.mark.parametrize("name", EVEN)
+def test_dependent_outputs_move_continuously(name: str) -> None:
+    """Sixteen neurons tie on a cube of eight points, twelve on a board of nine, two pairs that mirror each other on
+    twins: the set of optimal networks is proved to move continuously, and never said to be one."""
+    problem, hi, lo = EVEN[name]
+    facts = facts_on(problem, hi, lo, hi)
+    assert facts.path is not None
+    assert not facts.path.cover.gaps
+    assert any(piece.even is not None and not piece.unique for piece in facts.path.cover.pieces)
+    said = {line.claim: line.verdict for line in check(even_text(name).encode())}
+    assert said["set-continuous"] == said["min-norm-continuous"] == "PROVED"
+    assert said["continuous"] != "PROVED"
+
+
+FORGED_EVEN: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
+    "not said": ("cube", lambda piece: piece.pop("even"), "an array of 16"),
+    "fewer rays": ("cube", lambda piece: piece["even"].update(rays=piece["even"]["rays"][1:]), "an array of 1"),
+    "a ray that is not pinned": ("cube", lambda piece: piece["pinned"].pop(0), "a lift where all classes are pinned"),
+    "a ray that moves": ("twins", lambda piece: piece["even"].update(rays=[0]), "one direction of class 0"),
+    "another lift": (
+        "twins",
+        lambda piece: piece["even"].update(lift=["1 1 0 0"]),
+        "a row orthogonal to the residual",
+    ),
+    "lifted, too": ("cube", lambda piece: piece.update(lifted={}), "a piece that is not lifted"),
+}
+
+
+@pytest.mark.parametrize("name", FORGED_EVEN)
+def test_forged_even_pieces_are_rejected(name: str) -> None:
+    """What an even piece rests on must be there: its rays, pinned and still, its lift, and every row of W."""
+    example_, forge, message = FORGED_EVEN[name]
+    whole = json.loads(even_text(example_))
+    forge(next(piece for piece in whole["facts"]["path"]["pieces"] if "even" in piece))
+    with pytest.raises(Rejected, match=message):
+        check(json.dumps(whole).encode())
+
+
+def even_piece(columns: list[list[int]], s: tuple[int, ...], pinned: set[int] | None = None) -> Moving:
+    """Classes with B of one column each, pinned, at a still point s without any error."""
+    problem = VerifyProblem("relu", F(1), ((F(1),),) * len(s), (F(1),) * len(s))
+    classes = [Class((1, 1 << a), (), 0, fmpq_mat([[x] for x in b]), F(1)) for a, b in enumerate(columns)]
+    S = fmpq_mat([[x] for x in s])
+    weights = [(F(1),)] * len(classes)
+    places = frozenset(range(len(classes)) if pinned is None else pinned)
+    return Moving(Ball(problem, tuple(map(F, s)), F(0)), S, classes, weights, F(0), F(0), pinned=places)
+
+
+def judged_even(piece: Moving, lift: list[str], rays: list[int], inverse: list[str]) -> Set:
+    """What the checker finds."""
+    node = Node({"lift": lift, "rays": rays}, None, "even")
+    known = read_even(piece.ball.problem, piece.S, piece.pinned, len(piece.classes), node)
+    return check_even(piece, known, Node(inverse, None, "inverse"), node)
+
+
+def test_the_sum_of_outputs_of_a_superclass() -> None:
+    """Outputs (1, 0) and (0, 1) tie where s is orthogonal to (1, -1), and their sum is; one of them alone is not."""
+    assert not judged_even(even_piece([[1, 0], [0, 1]], (1, 1)), ["1 -1"], [0, 1], []).unique
+    with pytest.raises(Rejected, match="a sum orthogonal to the lift"):
+        judged_even(even_piece([[1, 0]], (1, 1)), ["1 -1"], [0], [])
+
+
+def test_rows_are_orthogonal_to_rays() -> None:
+    """The weight of a moving neuron is told apart by a row that no ray is seen by."""
+    piece = even_piece([[1, 0], [1, 1]], (1, 0))
+    assert not judged_even(piece, [], [0], ["0 1"]).unique
+    with pytest.raises(Rejected, match="orthogonal to the outputs of all rays"):
+        judged_even(piece, [], [0], ["1 0"])
+
+
+def test_dependence_that_is_constant() -> None:
+    """A neuron whose output is always that of another needs no row, and makes the network not unique; without a row
+    for a neuron that only happens to be dependent the checker rejects."""
+    assert not judged_even(even_piece([[1, 0], [1, 0]], (1, 0)), [], [], ["1 0"]).unique
+    assert judged_even(even_piece([[1, 0], [0, 1]], (1, 1)), [], [], ["1 0", "0 1"]).unique
+    with pytest.raises(Rejected, match="an array of 2"):
+        judged_even(even_piece([[1, 0], [0, 1]], (1, 1)), [], [], ["1 0"])
+    with pytest.raises(Rejected, match="an array of 2"):
+        judged_even(even_piece([[1, 0], [1, 0]], (1, 0), pinned={0}), [], [], ["1 0"])
+
+
+def test_what_an_even_piece_needs_of_y_and_of_its_classes() -> None:
+    """y is orthogonal to the lift, and all classes are pinned; rays are, with or without a lift."""
+    piece = even_piece([[1, 0], [0, 1]], (1, 1))
+    other = replace(piece.ball.problem, y=(F(1), F(2)))
+    node = Node({"lift": ["1 -1"], "rays": []}, None, "even")
+    with pytest.raises(Rejected, match="a row orthogonal to y"):
+        read_even(other, piece.S, piece.pinned, 2, node)
+    with pytest.raises(Rejected, match="all classes are pinned"):
+        read_even(piece.ball.problem, piece.S, frozenset({0}), 2, node)
+    with pytest.raises(Rejected, match="rays that are pinned"):
+        read_even(piece.ball.problem, piece.S, frozenset({0}), 2, Node({"lift": [], "rays": [1]}, None, "even"))
+
+
+def test_a_flank_in_the_lift_need_not_lose() -> None:
+    """A flank with an output in the lift gains nothing for s orthogonal to it: z = (1, 0) is on, and z = (0, 1) and
+    z = (0, -1) are kinks with the residuals 0: leaving costs nothing, and with the lift that is no reason to reject."""
+    Z = ((F(1), F(0)), (F(0), F(1)), (F(0), F(-1)))
+    problem = VerifyProblem("relu", F(1), Z, (F(1), F(0), F(0)))
+    P = fmpq_mat([[1, 0], [0, 0]])
+    face = Face((1,), (1,), (), {}, P, fmpq_mat([[0, 1]]))
+    class_ = Class((1, 1), (1,), 6, fmpq_mat([[1, 0], [0, 0], [0, 0]]), F(3), face)
+    ball, S = Ball(problem, problem.y, F(0)), fmpq_mat([[1], [0], [0]])
+    check_pinned(ball, S, class_, F(1, 100), Node(None), ((F(0), F(1), F(0)), (F(0), F(0), F(1))))
+    for lift in ((), ((F(0), F(1), F(0)),)):
+        with pytest.raises(Rejected, match="beside the face"):
+            check_pinned(ball, S, class_, F(1, 100), Node(None), lift)

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from flint import fmpq_mat
+
 from verify.numbers.bounds import column, matrix, root_above
 from verify.numbers.polynomials import at_least, off_identity
 from verify.optimal.ball import Class
 from verify.path.onset import Moving, check_onset, heights, superclasses, total
-from verify.problem.problem import dot, square
+from verify.problem.problem import Problem, dot, square
 from verify.sets.split import is_silent, spanned
-from verify.sets.superclasses import read_rows
+from verify.sets.superclasses import read_rows, same_kernels, without
 from verify.text import Fields, Matrix, Node, show
 
 Row = tuple[Fraction, Sequence[Sequence[Fraction]]]  # |l| and l.q of each class along the path; |l| = 0: its sums
@@ -58,6 +60,59 @@ def check_lifted(moving: Moving, inverse: Node, node: Node) -> Set:
     neurons = {tuple(classes[a].B.entries()) for a in active}  # blocks with the same B are one neuron
     unique = not onset and dimension == 0 and all(len(group) == 1 for group in late)
     return Set(dimension - len(active) + len(neurons), unique)
+
+
+@dataclass(frozen=True)
+class Even:
+    """What is read of an even piece: L by its basis, with the dual basis, and the places of the rays."""
+
+    lift: Matrix
+    dual: fmpq_mat
+    rays: frozenset[int]
+
+
+def read_even(problem: Problem, S: fmpq_mat, pinned: frozenset[int], count: int, node: Node) -> Even:
+    """Reject unless the path and y are orthogonal to L, and with a lift all classes are pinned, and rays always."""
+    fields = node.record("lift", "rays")
+    lift, dual = read_rows(S, fields["lift"])
+    rays = frozenset(fields["rays"].ascending(count))
+    node.require(not lift or len(pinned) == count, "a lift where all classes are pinned")
+    fields["rays"].require(rays <= pinned, "rays that are pinned")
+    for k, l in enumerate(lift):
+        fields["lift"].item(k).require(not dot(l, problem.y), "a row orthogonal to y")
+    return Even(lift, dual, rays)
+
+
+def check_even(moving: Moving, known: Even, inverse: Node, node: Node) -> Set:
+    """Reject unless for every lambda of the piece s is orthogonal to L, and the optimal set is a polytope that moves
+    continuously: {alpha >= 0 : A alpha = c}, A fixed."""
+    n, classes = moving.ball.problem.n, moving.classes
+    lift = matrix(known.lift, n)
+    seen = [without(lift, known.dual, a.B) for a in classes]
+    kernels = [a.B * Pi_B.transpose() for a, Pi_B in zip(classes, seen, strict=True)]  # G Pi
+    if known.lift:
+        for group in same_kernels(seen):
+            summed = sum((kernels[a] for a in group[1:]), kernels[group[0]])
+            expected = f"outputs of classes {', '.join(map(str, group))} with a sum orthogonal to the lift"
+            node.require(not any((lift * summed).entries()), expected)
+    for a in sorted(known.rays):
+        node.require(seen[a].rank() <= 1, f"one direction of class {a}, a ray, for all s orthogonal to the lift")
+    chosen: list[int] = []
+    fixed: list[fmpq_mat] = []
+    for a in range(len(classes)):
+        if a in known.rays:
+            continue
+        if a in moving.pinned:
+            if fmpq_mat([list(G.entries()) for G in (*fixed, kernels[a])]).rank() == len(fixed):
+                continue
+            fixed.append(kernels[a])
+        chosen.append(a)
+    W = tuple(row.vector(n) for row in inverse.array(len(chosen)))
+    for i, row in enumerate(W):
+        across = any(any((matrix([row], n) * kernels[a]).entries()) for a in known.rays)
+        inverse.item(i).require(not across, "a row orthogonal to the outputs of all rays")
+    check_inverse(moving, W, [classes[a] for a in chosen], inverse)
+    return Set(0, unique=len(chosen) == len(classes))
 
 
 def check_forced(moving: Moving, lift: Matrix, groups: Sequence[Sequence[int]], fields: Fields) -> set[int]:

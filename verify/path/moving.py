@@ -12,13 +12,14 @@ from typing import Any
 
 from flint import fmpq_mat
 
-from verify.numbers.bounds import fraction, matrix, root_above, rows
+from verify.numbers.bounds import column, fraction, matrix, root_above, rows
 from verify.numbers.patterns import Patterns
 from verify.numbers.polynomials import at_least, never_negative
 from verify.optimal.ball import Ball, Class
 from verify.problem.problem import dot, square
 from verify.sets.classes import read_class, relu_class
-from verify.text import Node, Vector, show
+from verify.sets.split import spanned
+from verify.text import Matrix, Node, Vector, show
 
 MOST_FLANKS = 4096
 
@@ -64,8 +65,9 @@ def read_pinned(ball: Ball, node: Node) -> Class:
     return relu_class(ball, fields)[0]
 
 
-def check_pinned(ball: Ball, S: fmpq_mat, class_: Class, R: Fraction, node: Node) -> None:
-    """Reject unless v = P X's has its pattern within R of the path, and next to its face nothing is as good."""
+def check_pinned(ball: Ball, S: fmpq_mat, class_: Class, R: Fraction, node: Node, lift: Matrix = ()) -> None:
+    """Reject unless v = P X's has its pattern within R of the path, and next to its face nothing is as good, for s
+    orthogonal to `lift`."""
     (xi, D), problem, face = class_.key, ball.problem, class_.face
     if face is None:
         raise node.reject("a class with a face")
@@ -79,7 +81,8 @@ def check_pinned(ball: Ball, S: fmpq_mat, class_: Class, R: Fraction, node: Node
         on = [max(h, Fraction(0)) if class_.zeros >> k & 1 else h * (D >> k & 1) for k, h in products(problem.seen, w)]
         o = problem.pooled(on)
         loss, far = at_least(rows(matrix([[-xi * x for x in o]], problem.n) * S)[0]), root_above(square(o)) * R
-        node.require(loss > far, f"a loss above {show(far)} beside the face of the class", show(loss))
+        if loss <= far and not (lift and spanned(lift, column(o))):
+            raise node.reject(f"a loss above {show(far)} beside the face of the class", show(loss))
 
 
 def products(Z: Sequence[Vector], w: Vector) -> Iterator[tuple[int, Fraction]]:

@@ -21,7 +21,7 @@ from verify.numbers.patterns import Patterns
 from verify.numbers.polynomials import add, at_least, at_most, length_squared, multiply, never_negative, times_columns
 from verify.optimal.ball import Ball, Class
 from verify.path.around import check_around
-from verify.path.lifted import Set, check_inverse, check_lifted
+from verify.path.lifted import Set, check_even, check_inverse, check_lifted, read_even
 from verify.path.moving import check_concave, check_pinned, read_moving, read_pinned
 from verify.path.onset import Moving
 from verify.problem.problem import Problem, square
@@ -111,7 +111,7 @@ def check_path(problem: Problem, facts: Facts, node: Node) -> Facts:
 def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piece:
     """Reject unless the optimal networks move continuously on the piece."""
     names = ("lo", "hi", "s", "classes", "weights", "multipliers", "out", "inverse", "radius")
-    fields = node.record(*names, optional=("lifted", "pinned"))
+    fields = node.record(*names, optional=("lifted", "pinned", "even"))
     lo, hi = fields["lo"].number(), fields["hi"].number()
     node.require(0 < lo <= hi, "0 < lo <= hi", f"lo = {show(lo)}, hi = {show(hi)}")
     s = [row.vector(problem.n) for row in fields["s"].array()]
@@ -133,8 +133,15 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piec
     alpha = [entry.vector(len(s)) for entry in fields["weights"].array(len(classes))]
     R, rho, miss = tube(frame, S, classes, alpha, fields["weights"])
     fields["radius"].require(rho <= radius, f"a radius >= {show(rho)}", show(radius))
+    even = None
+    if "even" in fields:
+        fields["even"].require("lifted" not in fields, "a piece that is not lifted, too")
+        even = read_even(problem, S, pinned, len(classes), fields["even"])
     for a, (class_, entry) in enumerate(zip(classes, entries, strict=True)):
-        (check_pinned if a in pinned else check_concave)(ball, S, class_, R, entry)
+        if a in pinned:
+            check_pinned(ball, S, class_, R, entry, even.lift if even else ())
+        else:
+            check_concave(ball, S, class_, R, entry)
     for one, bound, out in zip(balls, bounds, outs, strict=True):
         if patterns is None and problem.model == "relu" and out.value is None:
             check_around(one, classes, bound)
@@ -142,6 +149,9 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piec
             check_outs(one, patterns, classes, bound, out)
     point = Set(0, unique=True)
     known = Piece(ball, S, classes, alpha, R, miss, lo, hi, frame, entries, point, lifted=False, pinned=pinned)
+    if even:
+        found = check_even(known, even, fields["inverse"], fields["even"])
+        return replace(known, found=found, lifted=True)
     if "lifted" in fields:
         return replace(known, found=check_lifted(known, fields["inverse"], fields["lifted"]), lifted=True)
     W = tuple(row.vector(problem.n) for row in fields["inverse"].array(len(classes)))
