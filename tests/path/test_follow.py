@@ -16,15 +16,15 @@ from tests.path.cases import example, facts_on
 def test_an_interval_whose_points_are_settled_and_whose_pieces_are_not_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a bound it would be bisected some 10^7 times. What was not settled is a gap: nothing is left out."""
     tried = []
-    built = module._Search.built
+    around = module._Search.around
 
-    def points_only(search: module._Search, a: F, b: F, near: FollowedBranch) -> Piece:
+    def points_only(search: module._Search, a: F, b: F, near: FollowedBranch, *, even: bool = False) -> Piece:
         tried.append((a, b))
         if b - a > 4 * module.POINT * a:
             raise Unsettled("no piece")
-        return built(search, a, b, near)
+        return around(search, a, b, near, even=even)
 
-    monkeypatch.setattr(module._Search, "built", points_only)
+    monkeypatch.setattr(module._Search, "around", points_only)
     monkeypatch.setattr(module, "TRIES", 40)
     found = facts_on(example("xor"), F(1, 10), F(1, 10), F(1, 9)).path
     assert found is not None
