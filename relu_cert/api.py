@@ -473,8 +473,13 @@ def certify_network(
     if not anyway:
         require_same(network, conversion, data.n)
     if bags is None:
-        folded = fold(trained, data.d, ones=ones, free=("output-bias",) if any(trained.offsets) else ())
-        require_same_function(network, given, lambda: folded.on(data.Z, data.bags), windows_of(data.source))
+        there = tuple(term for term, x in (("output-bias", trained.offsets), ("skip", trained.skip)) if any(x))
+        require_same_function(
+            network,
+            given,
+            lambda: fold(trained, data.d, ones=ones, free=there).on(data.Z, data.bags),
+            windows_of(data.source),
+        )
     with Progress(quiet=not progress) as stages:
         report = examine_network(
             trained,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import mmap
 import os
 import resource
 import signal
@@ -314,8 +315,10 @@ def test_disks_that_are_full(monkeypatch: pytest.MonkeyPatch, broken: bool) -> N
 # ------------------------------------------------------------------------------------------------ the child
 
 
-def test_the_child_has_its_limits() -> None:
-    """Memory, time and core files as they are given, a group of its own, and nothing of what it prints."""
+def test_the_child_has_its_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory (beyond what the caller has), time and core files as they are given, a group of its own, and nothing of
+    what it prints."""
+    monkeypatch.setattr(child, "mapped", lambda: 1 << 30)
 
     def work() -> dict[str, Any]:
         limits = [
@@ -327,7 +330,7 @@ def test_the_child_has_its_limits() -> None:
 
     most = [resource.getrlimit(which)[1] for which in (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_CORE)]
     found = limited(work, 5, 3 << 30)
-    limits = [[3 << 30, most[0]], [6, most[1]], [0, most[2]]]
+    limits = [[4 << 30, most[0]], [6, most[1]], [0, most[2]]]
     assert found == {"limits": limits, "quiet": [True, True], "group": True}
 
 
@@ -338,10 +341,11 @@ def test_a_limit_that_there_is_already(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "_exit", lambda code: set_.append(("exit", code)))
     monkeypatch.setattr(os, "dup2", lambda *_: None)
     monkeypatch.setattr(resource, "setrlimit", lambda which, pair: set_.append((which, pair)))
+    monkeypatch.setattr(child, "mapped", lambda: 40)
     for most, soft, seconds in ((-1, 100, 8), (0, 0, 0), (50, 50, 8), (500, 100, 8), (7, 7, 7), (8, 8, 8)):
         monkeypatch.setattr(resource, "getrlimit", lambda _, most=most: (0, most))
         reader, writer = os.pipe()
-        child.carry_out(lambda: {"a": 1}, writer, 7, 100)
+        child.carry_out(lambda: {"a": 1}, writer, 7, 60)
         assert set_[-4:] == [
             (resource.RLIMIT_AS, (soft, most)),
             (resource.RLIMIT_CPU, (seconds, most)),
@@ -350,6 +354,22 @@ def test_a_limit_that_there_is_already(monkeypatch: pytest.MonkeyPatch) -> None:
         ]
         assert os.read(reader, 99) == b'{"a": 1}'
         os.close(reader)
+
+
+def test_what_the_caller_has_mapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel's count of pages, in bytes: some gigabytes that the caller maps are in it; 0 where it is not told."""
+    before = child.mapped()
+    held = mmap.mmap(-1, 1 << 30)
+    assert 1 << 30 <= child.mapped() - before < 1 << 31
+    held.close()
+    for text in ("", "many", None):
+        monkeypatch.setattr(Path, "read_text", lambda *_, text=text, **__: text if text is not None else missing())
+        assert child.mapped() == 0
+
+
+def missing() -> str:
+    """There is no such file."""
+    raise FileNotFoundError
 
 
 def test_long_answers_are_read_to_their_end() -> None:

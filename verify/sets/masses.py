@@ -84,7 +84,7 @@ def of_class(problem: Problem, a: Class, active: bool | None, weight: Fraction) 
     vectors = problem.seen if problem.model == "relu" else problem.constraints(a.key[1])
     independent = are_independent(vectors[c] for c in a.kinks)
     strict = True if not one_sided(problem, a.face) else None
-    return Neuron(a.key, active, independent, bool(a.kinks), strict, a.B, weight, a.face)
+    return Neuron(a.key, active, independent, strict, a.B, weight, a.face, tight=bool(a.kinks))
 
 
 def one_sided(problem: Problem, face: Face) -> tuple[int, ...]:

@@ -20,7 +20,6 @@ class Neuron:
     `active`       whether some solution uses it; None: not known
     `independent`  whether the constraints that are tight at it are independent (each half-space, or hyperplane, once),
                    in every block that carries it
-    `tight`        whether there are any
     `strict`       whether it costs, at first order, to leave its face; None: not known
     `B`            v(r) = B'r, up to its sign, for all residuals near r*: its face is stable. None: not known
     `weight`       about alpha, where the solution is unique
@@ -28,12 +27,12 @@ class Neuron:
                    `algebraic_set` v alone, in its field)
     `breaks`       v has no derivative at r* along the residuals on which all tied neurons stay tied
     `blocks`       how many blocks of a network over some patterns carry it
+    `tight`        whether any constraint is tight at it
     """
 
     key: tuple[int, int]
     active: bool | None
     independent: bool
-    tight: bool = False
     strict: bool | None = None
     B: fmpq_mat | None = None
     weight: Fraction = Fraction(0)
@@ -42,6 +41,7 @@ class Neuron:
     q: Vector = ()
     breaks: bool = False
     blocks: int = 1
+    tight: bool = False
 
 
 def are_independent(vectors: Iterable[Vector]) -> bool:

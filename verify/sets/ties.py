@@ -139,8 +139,8 @@ def neuron_of(optimum: Optimum, a: Tied, active: bool | None) -> Neuron:
     elif problem.model == "cgl":
         cones = [tuple(K_k for K_k in problem.constraints(b) if any(K_k)) for b in (a.key[1], *a.others)]
     tight = [[z for z, s in zip(cone, optimum.through(cone, a.v), strict=True) if not s] for cone in cones]
-    kinked = any(tight)
-    return Neuron(a.key, active, all(map(are_independent, tight)), kinked, strict=None if kinked else True)
+    independent, kinked = all(map(are_independent, tight)), any(tight)
+    return Neuron(a.key, active, independent, strict=None if kinked else True, tight=kinked)
 
 
 def tied_neurons(optimum: Optimum, patterns: Patterns | None, node: Node) -> list[Tied]:
