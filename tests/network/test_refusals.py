@@ -313,7 +313,7 @@ def _mlp(**changes: Any) -> SimpleNamespace:
     ("changes", "message"),
     [
         ({"activation": "tanh"}, "the activation is tanh; only ReLU"),
-        ({"out_activation_": "tanh"}, "the output activation is tanh; expected a linear"),
+        ({"out_activation_": "tanh"}, "the output activation is tanh; expected linear or logistic outputs"),
         ({"coefs_": [np.ones((2, 3)), np.ones((3, 3)), np.ones((3, 1))]}, "a network of 2 hidden layers"),
         ({"coefs_": [np.ones((2, 3)), np.ones((3, 2))]}, "one number for each of the 2 outputs"),
         ({"coefs_": [np.full((2, 3), np.nan), np.ones((3, 1))]}, "is nan"),
