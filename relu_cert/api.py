@@ -512,11 +512,13 @@ def path(
     pool: str | None = None,
     slope: Number | None = None,
     max_patterns: int = DEFAULT_MAX_PATTERNS,
+    seconds: float | None = None,
     verify: bool = True,
     progress: bool = False,
 ) -> CertifiedPath:
     """Prove the optimal network unique as lambda goes from `low` to `high`, piece by piece: parts of lambda_max, or as
-    texts "0.1max" and "2abs", which is lambda itself. `conv`, `bags`, `pool`, `slope` as for `certify`.
+    texts "0.1max" and "2abs", which is lambda itself. `conv`, `bags`, `pool`, `slope` as for `certify`. `seconds`:
+    processor time for the whole call; what is not reached in it is a gap.
 
     >>> found = path([[1], [2], [-1]], [1, 3, 2], low="1/10")
     >>> found.headline
@@ -526,6 +528,7 @@ value of lambda or more; proved.'
     [('enters', 2.0)]
     """
     kind: dict[str, Any] = {"conv": conv, "bags": bags, "pool": pool, "slope": slope_of(slope, "slope")}
+    _limits(seconds, 1, None)
     data, raw = dataset_from_arrays(Z, y, bias=bias, names=names, target=target, **kind)
     with Progress(quiet=not progress) as stages:
         problem = network_problem(data, model, stages, max_patterns, listed=False)
@@ -543,6 +546,7 @@ def group_lasso_path(
     high: Number = 1,
     K: Sequence[Any] | None = None,
     breakpoints: bool = True,
+    seconds: float | None = None,
     verify: bool = True,
     progress: bool = False,
 ) -> CertifiedPath:
@@ -552,6 +556,7 @@ def group_lasso_path(
     >>> [(one.kind, round(float(one.hi), 9)) for one in found.breakpoints]
     [('enters', 2.0)]
     """
+    _limits(seconds, 1, None)
     given = lasso(X, groups, y, K=K)
     with Progress(quiet=not progress) as stages:
         report = follow(given.plain, given.source(), path_ends(low, high, in_python), stages, enclose=breakpoints)

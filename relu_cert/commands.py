@@ -20,7 +20,7 @@ from relu_cert.claims import (
     decide,
     require_applicable,
 )
-from relu_cert.clock import planned
+from relu_cert.clock import planned, stopped
 from relu_cert.cover.facts import prove_lambda_max
 from relu_cert.cover.limits import Limits
 from relu_cert.data.dataset import Dataset, Source
@@ -114,6 +114,7 @@ def answer(
     """The facts about the problem, and the verdicts that were asked for."""
     require_applicable(request.named, problem)
     position = any(name in POSITION for name in request.named)
+    limits = replace(limits, value_alone=set(request.claims) <= set(OF_THE_VALUE))
     facts = find_facts(
         problem,
         request.choice,
@@ -169,8 +170,10 @@ def check_lasso(
 
 
 NETWORK_GAP = Fraction(1, 1000)
+OF_THE_VALUE = ("optimal", "fit")
 OF_A_PATH = ("patterns-complete", "continuous", "set-continuous", "min-norm-continuous", "breakpoints", "curve")
 LAMBDA_MAX_SECONDS = 20.0
+DRAFT, PIECES, BESIDE_PIECES = 0.15, 0.6, 0.4  # of the time that is left, for the stages of a path
 OWN = 0.5  # of the time that is left, for the program over the own patterns
 OWN_SIZE = 5000  # points times neurons, where patterns are not listed: beyond, the program over the own ones takes long
 
@@ -200,23 +203,23 @@ def follow(
             raise UsageError("the path needs lambda_max, which could not be proved in time.")
         lo, hi = ends.resolve(Fraction(1), largest)
     if drafted is not None:
-        with stages.stage("draft"):
+        with stages.stage("draft"), planned(DRAFT):
             drafted(tuple(draft(floats, lo, hi)))
-    with stages.stage("path"):
+    with stages.stage("path"), planned(PIECES):
         found = follow_path(problem, floats, largest, lo, hi, stages.advance)
     enclosed: list[Breakpoint | None] = []
     if enclose:
-        with stages.stage("breakpoints"):
+        with stages.stage("breakpoints"), planned(BESIDE_PIECES):
             total = sum(1 for piece in found.pieces if len(piece.s) == 1)
             for one in breakpoints(problem, largest, found):
                 enclosed.append(one)
                 stages.advance(len(enclosed), total)
-    with stages.stage("curve"):
+    with stages.stage("curve"), planned(BESIDE_PIECES):
         kept = tuple(one for one in enclosed if one is not None)
         drawn = curve(problem, found, kept)
     facts = optimum(problem, LambdaChoice(value=hi), DEFAULT_GAP, stages)
     jump = None
-    if not found.complete and not isinstance(floats, Training):
+    if not found.complete and not isinstance(floats, Training) and not stopped():
         jump = find_jump(problem, floats, largest, facts, found)
     facts = replace(facts, path=PathFacts(found, drawn, jump))
     results = decide(facts, OF_A_PATH[problem.unlisted :])

@@ -105,12 +105,18 @@ def given() -> object:
     return relu_cert.certify_network(network, Z, y, lam="1", seconds=SECONDS)
 
 
+def followed() -> object:
+    """A path over an interval, with its breakpoints and its curve."""
+    return relu_cert.path(*gaussian(9, 2), low="1/3", seconds=SECONDS)
+
+
 COMMANDS = {
     covered: ("prove", "train", "verify"),
     coarsely: ("bound",),
     led: ("prove", "train", "leaders", "verify"),
     small: ("patterns", "prove", "verify"),
     gated: ("patterns", "lambda_max", "prove", "derivatives", "general position", "verify"),
+    followed: ("patterns", "lambda_max", "path", "breakpoints", "curve", "verify"),
     given: ("examine", "prove", "train", "lambda_max", "verify"),
 }
 

@@ -155,6 +155,7 @@ def _path(commands: Any) -> None:
     problem.add_argument("--to", dest="high", metavar="R", default="1max", help="the same (default: 1max)")
     problem.add_argument("--exact", action="store_true", help="also the path in formulas, where they are proved")
     problem.add_argument("--no-breakpoints", action="store_true", help="do not enclose the breakpoints")
+    _time(command, shared=False)
     output = _output(command, html=True, certificate="NAME.path.json")
     output.add_argument("--csv", metavar="FILE", help="also write the curve as a table")
     output.add_argument("--plot", metavar="FILE.svg", help="also write the picture of the page as a file")
@@ -439,8 +440,8 @@ def _output(command: argparse.ArgumentParser, *, html: bool = False, certificate
     return output
 
 
-def _time(command: Any) -> Any:
-    """How long data with many patterns may take, and where the work is done."""
+def _time(command: Any, *, shared: bool = True) -> Any:
+    """How long data with many patterns may take, and where the work is done, if it can be `shared`."""
     group = command.add_argument_group("large data")
     group.add_argument(
         "--seconds",
@@ -449,8 +450,9 @@ def _time(command: Any) -> Any:
         help="processor time for the whole command: reading, training, proof, certificate (not given: 60 for a proof "
         "without a list of patterns); at most four times as long by the clock, and by the clock where others share it",
     )
-    group.add_argument("--jobs", type=int, default=1, metavar="J", help="processes that share the work (default: 1)")
-    group.add_argument("--dask", metavar="ADDRESS", help="share the work among the workers of a dask cluster")
+    if shared:
+        group.add_argument("--jobs", type=int, default=1, metavar="J", help="processes that share the work (default: 1)")
+        group.add_argument("--dask", metavar="ADDRESS", help="share the work among the workers of a dask cluster")
     group.add_argument(
         "--max-memory",
         type=float,

@@ -16,7 +16,7 @@ from relu_cert.files import stem
 from relu_cert.problem import read_problem_json
 from relu_cert.report.path import PathReport, draft_text
 from relu_cert.report.progress import Progress
-from relu_cert.request import as_option, path_ends
+from relu_cert.request import as_option, limits, path_ends
 
 if TYPE_CHECKING:
     pass
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 def run(options: argparse.Namespace) -> int:
     """Read, cover, enclose, write, report."""
     example = chosen_example(options)
+    limits(options.seconds, 1, None, as_option)
     between = path_ends(options.low, options.high, as_option)
     if options.plot and Path(options.plot).suffix != ".svg":
         raise UsageError(f"--plot draws SVG; the file must end in .svg, not {Path(options.plot).name!r}.")

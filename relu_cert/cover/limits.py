@@ -18,7 +18,8 @@ Tell = Callable[["ProgressEvent"], None]
 class Limits:
     """How long a proof may take: seconds (None: the default) and nodes; over how many processes, or which cluster; the
     file in which the work is kept. `by_list`: a list of patterns proves what it can, where there is one, and a cover is
-    not asked (so that the two can be compared)."""
+    not asked (so that the two can be compared). `value_alone`: no claim is about the optimal set, which is not looked
+    at where rows are many."""
 
     seconds: float | None = None
     nodes: int = 50_000_000
@@ -26,6 +27,7 @@ class Limits:
     dask: str | None = None
     state: Path | None = None
     by_list: bool = False
+    value_alone: bool = False
 
     @property
     def until(self) -> Until:

@@ -59,6 +59,7 @@ EASY, HARD, HARDEST = 6, 9, 10  # ranks up to which the cover may take most of t
 LISTED = 7  # directions: where there are more, a list is faster by far than a cover
 NORM_BITS = 300
 LEAST, MOST, LONG = Fraction(1, 10**30), Fraction(10**30), 1000  # numbers of small data for a cover; bits
+MANY_ROWS = 2000  # from here on the optimal set is looked at only where a claim is about it: it takes longer than p*
 LEADERS = 0.2  # of the time, at least, even where the cover took more than its share
 FINEST = 1e-6  # a gap that the leaders may be asked for: where a finer one is wanted they end with COARSE
 GOOD = Fraction(1, 10**3)  # a relative gap of a cover that the leaders are not asked to better
@@ -239,7 +240,8 @@ def prove_by_cover(given: CoverData, question: Question, neurons: Neurons | None
         trained = None if prover.trained is None else neurons_of(prover.trained, given.frame)
         return Attempt(None, str(why) or LIMIT, trained)
     facts = question.facts(found.neurons, Dual(found.theta, found.cover), found.reason)
-    if question.problem.loss is SQUARES and not found.reason:
+    alone = question.limits.value_alone and question.problem.n > MANY_ROWS
+    if question.problem.loss is SQUARES and not found.reason and not alone:
         facts = add_free_set(facts) if question.columns else add_optimal_set(prover, facts, found)
     return Attempt(facts, found.reason or facts.unsettled * bool(question.listed), found.neurons)
 

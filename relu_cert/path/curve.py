@@ -10,6 +10,7 @@ from typing import Annotated
 
 import numpy as np
 
+from relu_cert.clock import stopped
 from relu_cert.exact import Vector, column, dot, norm_squared, sqrt_upper, to_fraction, to_vector
 from relu_cert.path.bounds import Bounds, bounds_of
 from relu_cert.path.ends import End, judge_end, proved_end
@@ -48,7 +49,7 @@ class Breakpoint:
 
 def breakpoints(problem: Problem, largest: LambdaMax, found: PathPieces) -> Iterator[Breakpoint | None]:
     """For each still piece between smooth ones, from large lambda to small, the change in it, if there is one; None
-    where it was not enclosed. A smooth piece that goes beyond lambda_max has the change there."""
+    where it was not enclosed, or time is over. A smooth piece that goes beyond lambda_max has the change there."""
     setting = _Setting(problem, largest, found)
     plain = [i for i, piece in enumerate(found.pieces) if piece.plain]
     last = len(found.pieces) - 1
@@ -58,6 +59,9 @@ def breakpoints(problem: Problem, largest: LambdaMax, found: PathPieces) -> Iter
     for i in reversed(plain):
         still = found.pieces[i]
         if len(still.s) > 1 or i - 1 not in plain:
+            continue
+        if stopped():
+            yield None
             continue
         top = i + 1 == len(found.pieces) and setting.zero(still.hi)
         if not top and i + 1 not in plain:
@@ -285,6 +289,8 @@ def _samples(known: dict[int, Bounds]) -> list[Sample]:
     result: list[Sample] = []
     for i, one in known.items():
         for lam in _lambdas(one.piece):
+            if stopped():
+                return result
             if not result or lam > result[-1].lam:
                 result.append(_beside(one, i, lam))
     return result

@@ -16,6 +16,7 @@ from math import log
 
 import numpy as np
 
+from relu_cert.clock import stopped
 from relu_cert.errors import Unsettled
 from relu_cert.exact import Matrix, dot, sqrt_upper
 from relu_cert.path.branch import BranchPoint, FollowedBranch
@@ -50,6 +51,8 @@ SHARES = (0.03, 0.11, 0.29, 0.53)  # of log lambda: where it is looked for entri
 SEEMS_EQUAL = 1e-8  # relative
 FAR = 0.01  # the same for what is surely not 0 nearby
 
+LATE = "the limit of time was reached"
+
 Told = Callable[[int, int], None]
 
 
@@ -75,7 +78,7 @@ def follow_path(
     search = _Search(problem, floats, told, (1 / top, 1 / lo))
     search.prove_between(*search.etas)
     pieces, gaps = search.pieces, list(_joined(sorted(search.gaps, key=lambda gap: gap.lo)))
-    if len(gaps) <= LOOKED_AT:  # a fresh start, from other points, often settles what is left
+    if len(gaps) <= LOOKED_AT and not stopped():  # a fresh start, from other points, often settles what is left
         again = [_Search(problem, floats, lambda done, total: None, (1 / gap.hi, 1 / gap.lo)) for gap in gaps]
         for one in again:
             one.prove_between(*one.etas)
@@ -109,6 +112,9 @@ class _Search:
         begin, end = self.etas
         width, whole = CHUNK, 0
         while a < b:
+            if stopped():
+                self.gaps.append(Gap(1 / b, 1 / a, LATE))
+                return
             self.told(round(TOLD * log(a / begin) / log(end / begin)), TOLD)
             count, goal = len(self.pieces), min(b, _short(a * (1 + width)))
             reached = self.step(a, goal)
@@ -123,6 +129,9 @@ class _Search:
 
     def step(self, a: Fraction, b: Fraction) -> Fraction:
         """Pieces, or a gap, from a as far as it goes towards b: how far that is."""
+        if stopped():
+            self.gaps.append(Gap(1 / b, 1 / a, LATE))
+            return b
         self.tried += 1
         reason, apart, dependent = "", False, False
         taus: list[tuple[FollowedBranch, float]] = []
@@ -458,6 +467,8 @@ def draft(floats: FloatProblem | Training, lo: Fraction, hi: Fraction) -> Iterat
     """From hi down to lo, in equal ratios."""
     warm: Solution | None = None
     for lam in np.geomspace(float(hi), float(lo), POINTS).tolist():
+        if stopped():
+            return
         if isinstance(floats, Training):
             warm = trained(floats, lam, warm)[0]
         else:

@@ -50,6 +50,10 @@ class ClassMap:
     free: bool = False  # P is the identity
     biases: bool = False  # the norm does not see the last column, and P is the map of the face for that norm
 
+    def is_same(self, other: ClassMap) -> bool:
+        """Whether X and P are the same."""
+        return self.X == other.X and self.P == other.P and self.biases == other.biases
+
     def B(self) -> fmpq_mat:
         """X P, so that G = B B'; with free biases without its last column."""
         B = self.X if self.free else self.X * self.P

@@ -173,14 +173,20 @@ def superclasses(maps: Sequence[ClassMap], lift: Matrix) -> tuple[tuple[int, ...
     n = maps[0].X.nrows()
     probe = projected(lift, fmpq_mat([[fmpq((k * k * 7919 + k * 104729 + 1) % 1009 - 504)] for k in range(n)]))
     found: dict[fmpq, list[tuple[fmpq_mat, list[int]]]] = {}
+    twins: list[tuple[ClassMap, list[int]]] = []  # the same map, as that of a neuron of the other sign, is the same B
     for a, one in enumerate(maps):
+        twin = next((group for other, group in twins if one.is_same(other)), None)
+        if twin is not None:
+            twin.append(a)
+            continue
         B = projected(lift, one.B())
         alike = found.setdefault(sum((x * x for x in (B.transpose() * probe).entries()), fmpq(0)), [])
         members = next((group for other, group in alike if _same_kernel(other, B)), None)
         if members is None:
-            alike.append((B, [a]))
+            alike.append((B, members := [a]))
         else:
             members.append(a)
+        twins.append((one, members))
     return tuple(sorted(tuple(group) for alike in found.values() for _, group in alike))
 
 
