@@ -451,7 +451,9 @@ def _time(command: Any, *, shared: bool = True) -> Any:
         "without a list of patterns); at most four times as long by the clock, and by the clock where others share it",
     )
     if shared:
-        group.add_argument("--jobs", type=int, default=1, metavar="J", help="processes that share the work (default: 1)")
+        group.add_argument(
+            "--jobs", type=int, default=1, metavar="J", help="processes that share the work (default: 1)"
+        )
         group.add_argument("--dask", metavar="ADDRESS", help="share the work among the workers of a dask cluster")
     group.add_argument(
         "--max-memory",
