@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from flint import fmpq_mat
+from flint import arb, ctx, fmpq_mat
 
 from relu_cert.exact import to_fmpq, to_fraction
 from relu_cert.prove.algebraic.field import Exact, Number
@@ -95,6 +95,32 @@ def root(x: Fraction) -> Any:
     return sqrt(expression(x))
 
 
+def root_of(x: Any) -> Any:
+    """The square root of an expression, denested where sympy does that."""
+    from sympy import sqrt, sqrtdenest
+
+    return sqrtdenest(sqrt(x))
+
+
+PLACES = 12
+
+
+def said(x: Any) -> str:
+    """The expression as text; the roots of polynomials in it with what encloses its value."""
+    from sympy import CRootOf, Integer, floor, sstr
+
+    if not x.has(CRootOf) or x.free_symbols:
+        return str(sstr(x))
+    low = Fraction(int(floor(x.evalf(40) * Integer(10) ** PLACES)), 10**PLACES)
+    return f"{sstr(x)} in [{', '.join(holds(y) for y in (low, low + Fraction(1, 10**PLACES)))}]"
+
+
+def holds(x: Fraction) -> str:
+    """A multiple of 10^-PLACES in decimals."""
+    whole = abs(x.numerator * 10**PLACES // x.denominator)
+    return f"{'-' if x < 0 else ''}{whole // 10**PLACES}.{whole % 10**PLACES:0{PLACES}d}"
+
+
 def near(entries: Exact) -> tuple[Fraction, ...]:
     """The numbers, to many digits."""
     return tuple(x.near(BITS) if isinstance(x, Number) else Fraction(x) for x in entries)
@@ -165,3 +191,8 @@ def as_flint(x: Any) -> Any:
 def as_exact(x: Any) -> Any:
     """A flint rational as a Fraction; numbers of a field as they are."""
     return x if isinstance(x, Number) else to_fraction(x)
+
+
+def to_ball(x: Any) -> arb:
+    """The number in a ball of the working precision."""
+    return x.ball(ctx.prec) if isinstance(x, Number) else arb(to_fmpq(Fraction(x)))

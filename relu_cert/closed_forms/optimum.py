@@ -10,37 +10,43 @@ ball: so r is dual feasible and has weights, and is the residual of all solution
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from time import monotonic
 from typing import Any
 
 from flint import arb, arb_mat, ctx, fmpq_mat
 
-from relu_cert.closed_forms.numbers import Writer, as_exact, as_flint, expression, root
+from relu_cert.closed_forms.numbers import Writer, as_exact, as_flint, expression, expressions, root, root_of, said
+from relu_cert.closed_forms.outputs import closed_outputs
 from relu_cert.errors import Unsettled
-from relu_cert.exact import Vector, middle, to_fmpq, to_fraction
-from relu_cert.problem.loss import LOGISTIC
+from relu_cert.evidence.outputs import Alone, Pair
+from relu_cert.exact import Vector, first_independent, matrix_of, middle, norm_squared, to_fmpq, to_fraction
+from relu_cert.free.terms import outputs
+from relu_cert.problem.loss import LOGISTIC, SOFTMAX
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.algebraic.field import Exact, product, reduced, solve
 from relu_cert.prove.algebraic.guess import guessed_residual
-from relu_cert.prove.classes import class_map
+from relu_cert.prove.classes import ClassMap, class_map
 from relu_cert.prove.exact_optimum import guesses
 from relu_cert.prove.facts import AlgebraicSet, BallSet, ExactSet, Facts, NeuronClass
 
 DIGITS = (60, 250, 800)
+DEGREES = (2, 4, 8, 16, 32)  # of fields
 SECONDS = 10.0  # for guesses
 
 
 @dataclass(frozen=True)
 class ExactNeuronForm:
-    """A neuron that ties: its sign, its block or pattern, its unit direction, and its weight |w| in the network."""
+    """A neuron that ties: its sign, its block or pattern, its unit direction, and its weight |w| in the network; with
+    several outputs its weight is |w||v|, and `output` the unit vector of its outputs."""
 
     sign: int
     block: int | None
     pattern: str | None
     weight: Any
     direction: Any
+    output: Any = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,7 @@ class ClosedForm:
     tied: tuple[ExactNeuronForm, ...]
     vertices: tuple[tuple[Any, ...], ...]
     freedom: Any = None
+    free: tuple[tuple[Any, ...], ...] = ()
 
     @property
     def network(self) -> tuple[ExactNeuronForm, ...]:
@@ -81,6 +88,10 @@ class ClosedForm:
         for i, neuron in enumerate(self.tied, 1):
             yield Symbol(f"|w_{i}|"), neuron.weight
             yield Symbol(f"u_{i}"), neuron.direction.T
+            if neuron.output is not None:
+                yield Symbol(f"v_{i}"), neuron.output.T
+        for i, c in enumerate(self.free[0] if self.free else (), 1):
+            yield Symbol(f"c_{i}"), c
         if self.freedom is not None:
             yield Symbol("df"), self.freedom
 
@@ -97,44 +108,61 @@ class ClosedForm:
                 "weight": sstr(one.weight),
                 "direction": list(map(sstr, one.direction)),
             }
+            | ({} if one.output is None else {"output": list(map(sstr, one.output))})
             for one in self.tied
         ]
         vertices = [list(map(sstr, vertex)) for vertex in self.vertices]
+        content |= {"free": [list(map(sstr, c)) for c in self.free]} if self.free else {}
         return content | {"tied": tied, "vertices": vertices, "latex": self.latex()}
 
     @property
     def segment(self) -> tuple[Any, ...]:
         """Where there are two minimal networks: the weights of the tied neurons in all optimal ones, 0 <= t <= 1."""
-        from sympy import Symbol, expand
-
         if len(self.vertices) != 2 or self.tied[0].pattern is None:
             return ()
-        t = Symbol("t", nonnegative=True)
-        return tuple(expand(a + t * (b - a)) for a, b in zip(*self.vertices, strict=True))
+        return _between(*self.vertices)
 
     def lines(self) -> list[str]:
         """The same as text."""
-        from sympy import sstr
-
-        out = [f"p* = {sstr(self.value)}"]
+        out = [f"p* = {said(self.value)}"]
         if self.lambda_max is not None:
-            out.append(f"lambda_max = {sstr(self.lambda_max)}")
-        for neuron in self.network:
-            direction = ", ".join(sstr(x) for x in neuron.direction)
-            where = f"group {neuron.block}: " if neuron.block is not None and neuron.pattern is None else ""
-            weight = f"({sstr(neuron.weight)})" if neuron.weight.is_Add else sstr(neuron.weight)
-            out.append(f"  {'+' if neuron.sign > 0 else '-'} {where}{weight} ({direction})")
+            out.append(f"lambda_max = {said(self.lambda_max)}")
+        out += map(_line, self.network)
+        if self.free:
+            out.append("  free coefficients " + ", ".join(map(said, self.free[0])))
         if self.segment:
             out.append("all optimal networks, 0 <= t <= 1: w_i the weights, W1_i = sqrt(w_i) u_i, W2_i = +-sqrt(w_i)")
             for i, (neuron, weight) in enumerate(zip(self.tied, self.segment, strict=True), 1):
-                direction = ", ".join(sstr(x) for x in neuron.direction)
-                out.append(f"  {'+' if neuron.sign > 0 else '-'} w_{i} = {sstr(weight)}, u_{i} = ({direction})")
+                direction = ", ".join(map(said, neuron.direction))
+                out.append(f"  {'+' if neuron.sign > 0 else '-'} w_{i} = {said(weight)}, u_{i} = ({direction})")
+            if len(set(self.free)) > 1:
+                out.append("  free coefficients " + ", ".join(map(said, _between(*self.free))))
         elif len(self.vertices) > 1:
-            out.append(f"all minimal networks, the weights of {len(self.tied)} tied neurons")
-            out += ["  (" + ", ".join(map(sstr, vertex)) + ")" for vertex in self.vertices]
+            what = "two different optimal networks" if self.tied[0].output is not None else "all minimal networks"
+            out.append(f"{what}, the weights of {len(self.tied)} tied neurons")
+            out += ["  (" + ", ".join(map(said, vertex)) + ")" for vertex in self.vertices]
+            if self.tied[0].output is not None:
+                out += [_line(neuron) for neuron in self.tied if neuron.weight == 0]
         if self.freedom is not None:
-            out.append(f"degrees of freedom = {sstr(self.freedom)}")
+            out.append(f"degrees of freedom = {said(self.freedom)}")
         return out
+
+
+def _between(a: Sequence[Any], b: Sequence[Any]) -> tuple[Any, ...]:
+    """a + t (b - a)"""
+    from sympy import Symbol, expand
+
+    t = Symbol("t", nonnegative=True)
+    return tuple(expand(x + t * (y - x)) for x, y in zip(a, b, strict=True))
+
+
+def _line(neuron: ExactNeuronForm) -> str:
+    """A neuron as text."""
+    direction = ", ".join(map(said, neuron.direction))
+    where = f"group {neuron.block}: " if neuron.block is not None and neuron.pattern is None else ""
+    weight = f"({said(neuron.weight)})" if neuron.weight.is_Add else said(neuron.weight)
+    output = "" if neuron.output is None else f" -> ({', '.join(map(said, neuron.output))})"
+    return f"  {'+' if neuron.sign > 0 else '-'} {where}{weight} ({direction}){output}"
 
 
 Tie = tuple[int, int | None, str | None, Exact, Exact]
@@ -142,28 +170,31 @@ Tie = tuple[int, int | None, str | None, Exact, Exact]
 
 @dataclass(frozen=True)
 class ClosedNeurons:
-    """r, the tied neurons (sign, block, pattern, v, output) and the weights alpha of vertices."""
+    """r, the tied neurons (sign, block, pattern, v, output), the weights alpha of vertices, and the free coefficients
+    of each."""
 
     r: Exact
     tied: list[Tie]
     alphas: list[Exact]
     freedom: Any = None
+    free: Sequence[Exact] = ()
 
 
 def closed_form(facts: Facts) -> ClosedForm | None:
     """The optimum in closed form; None where it is not known exactly."""
     problem = facts.problem
-    if problem.loss is LOGISTIC or problem.delta or problem.free:
-        return None
     try:
-        known = _known(facts)
+        if problem.targets > 1:
+            return _outputs_form(facts)
+        if problem.loss is LOGISTIC:
+            return _zero_form(facts, 2) if facts.zero and not problem.free else None
+        known = None if problem.delta else _known(facts)
     except Unsettled:
         return None
     if known is None:
         return None
     lam, largest = facts.lam, facts.lambda_max
     write = Writer([x for one in known.tied for x in one[3]])
-    value = product(problem.y, known.r) - product(known.r, known.r) * Fraction(1, 2)
     forms = []
     for i, (sign, block, pattern, v, _) in enumerate(known.tied):
         weight = write(known.alphas[0][i] * lam)
@@ -171,13 +202,68 @@ def closed_form(facts: Facts) -> ClosedForm | None:
     vertices = tuple(tuple(write(a * lam) for a in alpha) for alpha in known.alphas)
     return ClosedForm(
         expression(lam),
-        write(value),
+        write(_dual_value(problem, known.r)),
         root(largest.squared) if largest.exact else None,
         write.column(known.r),
         tuple(forms),
         vertices,
         None if known.freedom is None else write(known.freedom),
+        tuple(tuple(map(write, c)) for c in known.free),
     )
+
+
+def _dual_value(problem: Problem, r: Exact) -> Any:
+    """y.r - 1/2 |r|^2"""
+    return product(problem.y, r) - product(r, r) * Fraction(1, 2)
+
+
+def _zero_form(facts: Facts, classes: int) -> ClosedForm:
+    """No neuron, and a logarithmic loss: each data point costs the logarithm of the number of classes."""
+    from sympy import Integer, log
+
+    problem, largest = facts.problem, facts.lambda_max
+    pull = tuple(y / 2 for y in problem.y) if classes == 2 else tuple(y - Fraction(1, classes) for y in problem.y)
+    top = root(largest.squared) if largest.exact else None
+    return ClosedForm(expression(facts.lam), problem.n * log(Integer(classes)), top, expressions(pull), (), ((),))
+
+
+def _outputs_form(facts: Facts) -> ClosedForm | None:
+    """Several outputs: the only network, or two different ones."""
+    problem, alone = facts.problem, facts.alone
+    if problem.loss is SOFTMAX:
+        none = isinstance(alone, Alone) and not alone.classes and not problem.free
+        return _zero_form(facts, problem.targets) if none else None
+    if isinstance(alone, Pair):
+        return _pair_form(facts, alone)
+    known = closed_outputs(facts)
+    if known is None:
+        return None
+    write = Writer([x for one in known.neurons for part in one[:2] for x in part])
+    forms = []
+    for u, F, weight in known.neurons:
+        length = root_of(write(product(u, u)))
+        direction, output = write.column(u) / length, write.column(tuple(f / facts.lam for f in F)) / length
+        forms.append(ExactNeuronForm(1, None, None, write(weight), direction, output))
+    weights = tuple(one.weight for one in forms)
+    value, free = write(_dual_value(problem, known.theta)), (tuple(map(write, known.free)),) if known.free else ()
+    residual = write.column(known.theta)
+    return ClosedForm(expression(facts.lam), value, None, residual, tuple(forms), (weights,), None, free)
+
+
+def _pair_form(facts: Facts, two: Pair) -> ClosedForm | None:
+    """Two optimal networks in rationals, where their objective is the dual value."""
+    if facts.value.lower != facts.value.upper:
+        return None
+    forms = []
+    for one in (*two.first, *two.second):
+        w, v = (expressions(x) / root(norm_squared(x)) for x in (one.w, one.v))
+        forms.append(ExactNeuronForm(1, None, None, expression(one.norm), w, v))
+    weights = [one.weight for one in forms]
+    zeros = [[expression(0)] * len(part) for part in (two.first, two.second)]
+    vertices = (*weights[: len(two.first)], *zeros[1]), (*zeros[0], *weights[len(two.first) :])
+    tied = tuple(replace(one, weight=a) for one, a in zip(forms, vertices[0], strict=True))
+    lam, value = expression(facts.lam), expression(facts.value.upper)
+    return ClosedForm(lam, value, None, expressions(facts.dual.theta), tied, vertices)
 
 
 def _known(facts: Facts) -> ClosedNeurons | None:
@@ -190,7 +276,7 @@ def _known(facts: Facts) -> ClosedNeurons | None:
         exact = derivatives is not None and not derivatives.radius and derivatives.freedom is not None
         freedom = derivatives.freedom if derivatives is not None and exact else None
         return ClosedNeurons(found.residual, tied, _vertices(facts, found), freedom)
-    if isinstance(found, BallSet) and _plain(found):
+    if isinstance(found, BallSet) and not found.repeated and not found.level:
         return _solved(facts, found)
     return None
 
@@ -215,28 +301,26 @@ def _vertices(facts: Facts, found: ExactSet | AlgebraicSet) -> list[Exact]:
     return out
 
 
-def _plain(found: BallSet) -> bool:
-    """Whether each class has a weight of its own, and there is one network."""
-    single = all(len(group) == 1 for group in found.groups)
-    return single and not (found.lift or found.split or found.mixed or found.repeated or found.level)
-
-
 def _solved(facts: Facts, found: BallSet) -> ClosedNeurons | None:
-    """The residual exactly, from many digits, if it is proved."""
+    """The residual exactly, from many digits, if it is proved: those of one network, the first of its superclasses."""
     problem, until = facts.problem, monotonic() + SECONDS
-    maps = [class_map(problem, neuron).B() for neuron in found.classes]
-    active = [a for a, mass in enumerate(found.masses) if mass > found.mass_error]
-    start, alpha = facts.dual.theta, tuple(found.masses[a] for a in active)
+    single = all(len(group) == 1 for group in found.groups) and len(found.lift) == found.free
+    if not (single or facts.polytope) or found.mixed:
+        return None
+    supports = () if (single and not found.split) or facts.polytope is None else facts.polytope.vertices
+    maps = [class_map(problem, neuron) for neuron in found.classes]
+    weights = {group[0]: mass for group, mass in zip(found.groups, found.masses, strict=True)}
+    active = [a for a, mass in weights.items() if mass > found.mass_error]
+    start, alpha = facts.dual.theta, tuple(weights[a] for a in active)
     for digits in DIGITS:
-        sharp = sharpened([maps[a] for a in active], problem.y, facts.lam, start, alpha, digits)
+        sharp = sharpened([maps[a] for a in active], problem, facts.lam, start, alpha, digits)
         if sharp is None:
             return None
         start, alpha = sharp
         proposed: list[Exact] = [*guesses(start, digits)]
-        field = guessed_residual(problem.y, facts.lam, start, digits)
+        field = guessed_residual(problem.y, facts.lam, start, digits, DEGREES)
         for r in proposed if field is None else [*proposed, tuple(field)]:
-            ball = facts.dual.theta, facts.fit.radius_squared
-            known = solved(problem, facts.lam, found.classes, maps, r, *ball)
+            known = solved(problem, facts.lam, found.classes, r, facts.dual.theta, facts.fit.radius_squared, supports)
             if known is not None:
                 return known
         if monotonic() > until:
@@ -244,33 +328,44 @@ def _solved(facts: Facts, found: BallSet) -> ClosedNeurons | None:
     return None
 
 
+def free_columns(problem: Problem) -> list[Vector]:
+    """Independent columns that span the free ones."""
+    columns = outputs(problem) if problem.free else ()
+    return [columns[j] for j in first_independent(columns)] if columns else []
+
+
 def sharpened(
-    maps: Sequence[fmpq_mat], y: Vector, lam: Fraction, r: Vector, alpha: Vector, digits: int
+    maps: Sequence[ClassMap], problem: Problem, lam: Fraction, r: Vector, alpha: Vector, digits: int
 ) -> tuple[Vector, Vector] | None:
-    """Newton's method for r + sum alpha_a G_a r = y, r.G_a r = lambda^2, to about so many digits; nothing is proved."""
-    bits = int(digits * 3.33) + 64
+    """Newton's method for r + sum alpha_a q_a(r) + Bc = y, |v_a(r)|^2 = lambda^2, B'r = 0, to about so many digits;
+    nothing is proved."""
+    bits, free = int(digits * 3.33) + 64, free_columns(problem)
     with ctx.workprec(bits):
-        G = [arb_mat(B * B.transpose()) for B in maps]
-        n, k = len(y), len(maps)
-        x = arb_mat([[arb(to_fmpq(t))] for t in (*r, *alpha)])
-        right = arb_mat([[arb(to_fmpq(t))] for t in y])
+        B = [one.B() for one in maps]
+        out = [arb_mat(one.X * (one.X.transpose() if one.free else one.P * one.X.transpose())) for one in maps]
+        G = [arb_mat(b * b.transpose()) for b in B]
+        n, k, p = len(problem.y), len(maps), len(free)
+        F = arb_mat(matrix_of(free)).transpose() if free else arb_mat(n, 0)
+        x = arb_mat([[arb(to_fmpq(t))] for t in (*r, *alpha, *[Fraction(0)] * p)])
+        right = arb_mat([[arb(to_fmpq(t))] for t in problem.y])
         correct = 8
         while correct < 2 * digits:
-            R = arb_mat([[x[i, 0]] for i in range(n)])
+            R, c = arb_mat([[x[i, 0]] for i in range(n)]), arb_mat(p, 1, [x[n + k + j, 0] for j in range(p)])
             M = arb_mat([[arb(int(i == j)) for j in range(n)] for i in range(n)])
-            for a, Ga in enumerate(G):
-                M += Ga * x[n + a, 0]
-            Q = [Ga * R for Ga in G]
-            top = [[M[i, j] for j in range(n)] + [q[i, 0] for q in Q] for i in range(n)]
-            J = arb_mat(top + [[q[i, 0] for i in range(n)] + [arb(0)] * k for q in Q])
-            first = M * R - right
-            second = [((R.transpose() * q)[0, 0] - arb(to_fmpq(lam)) ** 2) / 2 for q in Q]
-            F = arb_mat([[first[i, 0]] for i in range(n)] + [[s] for s in second])
+            for a, map_a in enumerate(out):
+                M += map_a * x[n + a, 0]
+            Q, N = [map_a * R for map_a in out], [Ga * R for Ga in G]
+            top = [[M[i, j] for j in range(n)] + [q[i, 0] for q in Q] + F.tolist()[i] for i in range(n)]
+            rows = [q.transpose().tolist()[0] + [arb(0)] * (k + p) for q in N]
+            rows += [row + [arb(0)] * (k + p) for row in F.transpose().tolist()]
+            first = (M * R + F * c - right).entries()
+            second = [((R.transpose() * q)[0, 0] - arb(to_fmpq(lam)) ** 2) / 2 for q in N]
+            third = (F.transpose() * R).entries() if p else []
             try:
-                step = J.solve(F)
+                step = arb_mat(top + rows).solve(arb_mat([[t] for t in (*first, *second, *third)]))
             except ZeroDivisionError:
                 return None
-            x = arb_mat([[(x[i, 0] - step[i, 0]).mid()] for i in range(n + k)])
+            x = arb_mat([[(x[i, 0] - step[i, 0]).mid()] for i in range(n + k + p)])
             correct *= 2
         found = [middle(x[i, 0]) for i in range(n + k)]
     return tuple(found[:n]), tuple(found[n:])
@@ -280,34 +375,46 @@ def solved(
     problem: Problem,
     lam: Fraction,
     classes: Sequence[NeuronClass],
-    maps: Sequence[fmpq_mat],
     r: Exact,
     center: Vector,
     radius_squared: Fraction,
+    supports: Sequence[Sequence[int]] = (),
 ) -> ClosedNeurons | None:
     """The optimum with the residual r, or None if r is not it: every comparison is exact. The classes are all neurons
-    that can be active for the residuals of the ball, with their faces."""
-    off = [a - b for a, b in zip(r, center, strict=True)]
-    if not product(off, off) <= radius_squared:
+    that can be active for the residuals of the ball, with their faces; `supports` those of all vertices, if there may
+    be several."""
+    off, free = [a - b for a, b in zip(r, center, strict=True)], free_columns(problem)
+    if not product(off, off) <= radius_squared or any(product(b, r) for b in free):
         return None
-    tied = []
-    for neuron, B in zip(classes, maps, strict=True):
-        rows = [[to_fraction(x) for x in row] for row in B.tolist()]
-        v = tuple(product(column, r) for column in zip(*rows, strict=True))
-        over = product(v, v) - lam * lam
+    tied, maps = dict[int, Tie](), [class_map(problem, neuron) for neuron in classes]
+    for a, (neuron, one) in enumerate(zip(classes, maps, strict=True)):
+        X = [[to_fraction(x) for x in row] for row in one.X.tolist()]
+        c = [product(column, r) for column in zip(*X, strict=True)]
+        v = c if one.free else [product([to_fraction(x) for x in row], c) for row in one.P.tolist()]
+        seen = v[:-1] if one.biases else v
+        over = product(seen, seen) - lam * lam
         if over > 0:
             return None
         if not over:
-            q = tuple(product(row, v) for row in rows)
-            tied.append((neuron.sign, neuron.block, neuron.pattern, tuple(neuron.sign * x for x in v), q))
+            q = tuple(product(row, v) for row in X)
+            tied[a] = neuron.sign, neuron.block, neuron.pattern, tuple(neuron.sign * x for x in v), q
+    zero, alphas, coefficients = r[0] * 0, list[Exact](), list[Exact]()
     target = [as_flint(a - b) for a, b in zip(problem.y, r, strict=True)]
-    outputs = [[as_flint(one[4][k]) for one in tied] for k in range(len(r))]
-    weights = solve(outputs, target) if tied else ([] if not any(target) else None)
-    if weights is None or any(a < 0 for a in weights):
-        return None
-    alpha = tuple(as_exact(x) for x in weights)
-    every = len(tied) == len(maps) and all(alpha)
-    return ClosedNeurons(r, tied, [alpha], _freedom(maps, alpha, tied) if every else None)
+    for used in supports or [tuple(tied)]:
+        if not set(used) <= set(tied):
+            return None
+        columns = [*(tied[a][4] for a in used), *free]
+        rows = [[as_flint(x + zero) for x in row] for row in zip(*columns, strict=True)]
+        weights = solve(rows, target) if columns else ([] if not any(target) else None)
+        if weights is None or any(a < 0 for a in weights[: len(used)]):
+            return None
+        found = dict(zip(used, map(as_exact, weights), strict=False))
+        alphas.append(tuple(found.get(a, zero) for a in tied))
+        coefficients.append(tuple(map(as_exact, weights[len(used) :])))
+    listed = list(tied.values())
+    every = len(tied) == len(maps) and len(alphas) == 1 and all(alphas[0]) and not free
+    freedom = _freedom([one.B() for one in maps], alphas[0], listed) if every else None
+    return ClosedNeurons(r, listed, alphas, freedom, coefficients if free else ())
 
 
 def _freedom(maps: Sequence[fmpq_mat], alpha: Exact, tied: Sequence[Tie]) -> Any:

@@ -417,10 +417,10 @@ def _still(problem: Problem, known: Bounds, active: Sequence[int]) -> Stretch | 
     from sympy import Symbol
 
     lam = 2 / (1 / known.piece.lo + 1 / known.piece.hi)
-    maps = [one.B() for one in known.maps]
+    maps = known.maps
     start, alpha = tuple(lam * x for x in known.point(lam)), tuple(known.weights(lam)[a] for a in active)
     for digits in DIGITS:
-        sharp = sharpened([maps[a] for a in active], problem.y, lam, start, alpha, digits)
+        sharp = sharpened([maps[a] for a in active], problem, lam, start, alpha, digits)
         if sharp is None:
             return None
         start, alpha = sharp
@@ -428,7 +428,7 @@ def _still(problem: Problem, known: Bounds, active: Sequence[int]) -> Stretch | 
         proposed: list[Exact] = [*guesses(start, digits), *([] if field is None else [tuple(field)])]
         for r in proposed:
             center = tuple(lam * x for x in known.point(lam))
-            found = solved(problem, lam, known.piece.classes, maps, r, center, (lam * known.R) ** 2)
+            found = solved(problem, lam, known.piece.classes, r, center, (lam * known.R) ** 2)
             if found is None:
                 continue
             tied = {(one[0], one[2], one[1]) for one in found.tied}

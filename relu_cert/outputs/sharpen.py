@@ -95,7 +95,7 @@ def sharpen(
     try:
         if problem.loss is SOFTMAX:
             return _refined(problem, lam, columns_on(problem, lines, faces), net)
-        return _newton(products_of(problem, lam, lines, free, faces), net)
+        return newton(products_of(problem, lam, lines, free, faces), net)
     except ZeroDivisionError:
         return None
     finally:
@@ -165,13 +165,13 @@ def products_of(problem: Problem, lam: Fraction, lines: Lines, free: Sequence[Ve
     return Products(spans, K, b, [arb_mat(span.transpose() * span) for span in spans], number(lam))
 
 
-def _newton(given: Products, net: Net) -> Sharp | None:
-    """Newton steps from the given network."""
+def newton(given: Products, net: Net, digits: int = DIGITS) -> Sharp | None:
+    """Newton steps from the given network; so many bits after the point are kept."""
     x = coordinates(given.spans, net)
     V = [real([[c] for c in v]) for v in net.V]
     C, last = len(net.V[0]), 0
     for _ in range(STEPS):
-        g, H = _equations(given, x, V)
+        g, H = equations(given, x, V)
         moves = middle(arb_mat(H)).solve(middle(arb_mat([[y] for y in g])), algorithm="approx").entries()
         at = 0
         for i, k in enumerate(given.sizes):
@@ -182,13 +182,13 @@ def _newton(given: Products, net: Net) -> Sharp | None:
         largest = max(abs(y.mid()) for y in moves)
         if not float(largest) < 0.5 * size:
             return None
-        last = BITS if largest == 0 else int(-float((largest / size).log().mid()) / np.log(2))
-        if last > DIGITS + 60:
+        last = ctx.prec if largest == 0 else int(-float((largest / size).log().mid()) / np.log(2))
+        if last > digits + 60:
             break
     if last < LEAST_BITS:
         return None
-    neurons = tuple((_rounded(arb_mat(span) * a), _rounded(v)) for span, a, v in zip(given.spans, x, V, strict=True))
-    return Sharp(neurons, last)
+    found = zip(given.spans, x, V, strict=True)
+    return Sharp(tuple((_rounded(arb_mat(span) * a, digits), _rounded(v, digits)) for span, a, v in found), last)
 
 
 def _refined(
@@ -258,7 +258,7 @@ def coordinates(spans: Sequence[fmpz_mat], net: Net) -> list[arb_mat]:
     return x
 
 
-def _equations(given: Products, x: list[arb_mat], V: list[arb_mat]) -> tuple[list[arb], list[list[arb]]]:
+def equations(given: Products, x: list[arb_mat], V: list[arb_mat]) -> tuple[list[arb], list[list[arb]]]:
     """The gradient of the objective in all (x_i, v_i), and its derivative."""
     m, C, l, sizes = len(x), V[0].nrows(), given.lam, given.sizes
     starts = [end + i * C for i, end in enumerate(given.ends)]
@@ -294,13 +294,13 @@ def _put(H: list[list[arb]], i: int, j: int, A: arb_mat) -> None:
             H[i + a][j + b] += y
 
 
-def _rounded(A: arb_mat) -> Vector:
-    return tuple(rational(y) for y in A.entries())
+def _rounded(A: arb_mat, digits: int = DIGITS) -> Vector:
+    return tuple(rational(y, digits) for y in A.entries())
 
 
-def rational(y: arb) -> Fraction:
-    """To DIGITS bits after the point."""
-    return Fraction(int((y.mid() * arb(2) ** DIGITS + arb(0.5)).floor().mid().fmpq().p), 1 << DIGITS)
+def rational(y: arb, digits: int = DIGITS) -> Fraction:
+    """To so many bits after the point."""
+    return Fraction(int((y.mid() * arb(2) ** digits + arb(0.5)).floor().mid().fmpq().p), 1 << digits)
 
 
 def ties_of(

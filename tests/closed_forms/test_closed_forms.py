@@ -18,7 +18,6 @@ from relu_cert.closed_forms.numbers import expression
 from relu_cert.closed_forms.optimum import closed_form, solved
 from relu_cert.closed_forms.path import path_form
 from relu_cert.prove.algebraic.field import Field
-from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import BallSet
 from relu_cert.results.check import Certified
 from tests.cli.run import run
@@ -78,10 +77,9 @@ def test_a_residual_off_by_a_little_is_no_formula(xor: Certified) -> None:
     facts = xor.facts
     found = facts.optimal_set
     assert isinstance(found, BallSet)
-    maps = [class_map(facts.problem, neuron).B() for neuron in found.classes]
     known = module._known(facts)
     assert known is not None
-    given = facts.problem, facts.lam, found.classes, maps
+    given = facts.problem, facts.lam, found.classes
     radius = facts.fit.radius_squared + Fraction(1, 10**20)  # so that the ball does not decide it
     assert solved(*given, known.r, facts.dual.theta, radius) is not None
     off = (known.r[0] + Fraction(1, 10**30), *known.r[1:])

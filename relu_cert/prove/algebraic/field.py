@@ -129,7 +129,7 @@ class Number:
         return (self - x).sign() >= 0
 
     def __float__(self) -> float:
-        return float(self._ball(FIRST_BITS).mid())
+        return float(self.ball(FIRST_BITS).mid())
 
     def sign(self) -> int:
         """1, 0 or -1"""
@@ -137,7 +137,7 @@ class Number:
             return 0
         bits = FIRST_BITS
         while bits <= MOST_BITS:
-            ball = self._ball(bits)
+            ball = self.ball(bits)
             if not ball.contains(0):
                 return 1 if ball > 0 else -1
             bits *= 4
@@ -150,7 +150,7 @@ class Number:
 
     def near(self, bits: int = 256) -> Fraction:
         """A rational near the number."""
-        return middle(self._ball(bits))
+        return middle(self.ball(bits))
 
     def rounded(self, bits: int) -> Fraction:
         """A multiple of 2^-bits that is less than 2^-bits from the number."""
@@ -159,12 +159,13 @@ class Number:
         extra = 2 * bits
         while True:
             with ctx.workprec(extra + bits):
-                floor = (self._ball(extra) * (1 << bits)).floor().unique_fmpz()
+                floor = (self.ball(extra) * (1 << bits)).floor().unique_fmpz()
             if floor is not None:
                 return Fraction(int(floor), 1 << bits)
             extra *= 2
 
-    def _ball(self, bits: int) -> arb:
+    def ball(self, bits: int) -> arb:
+        """A ball around the number, of about so many bits."""
         t = self.field.t(bits)
         with ctx.workprec(bits + 64):
             return arb_poly(self.p)(t)

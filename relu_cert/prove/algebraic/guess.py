@@ -22,7 +22,9 @@ INTERVAL_BITS = 256
 COMBINATIONS = (1, -1, 2, 3, -2)
 
 
-def guessed_residual(y: Vector, lam: Fraction, theta: Vector, digits: int) -> list[Number] | None:
+def guessed_residual(
+    y: Vector, lam: Fraction, theta: Vector, digits: int, degrees: Sequence[int] = DEGREES
+) -> list[Number] | None:
     """The residual as numbers of one field, or None. theta is right to about so many digits.
 
     The field is sought through (y - r)/lambda, whose coefficients are short where r is linear in lambda.
@@ -30,7 +32,7 @@ def guessed_residual(y: Vector, lam: Fraction, theta: Vector, digits: int) -> li
     digits -= SPARE_DIGITS
     scaled = [(y_k - t_k) / lam for y_k, t_k in zip(y, theta, strict=True)]
     names = {round(x * 10 ** (digits // 2)): x for x in scaled}
-    field = _field(list(names.values()), digits)
+    field = _field(list(names.values()), digits, degrees)
     if field is None:
         return None
     t = field.near_root(digits)
@@ -44,7 +46,7 @@ def guessed_residual(y: Vector, lam: Fraction, theta: Vector, digits: int) -> li
     return found
 
 
-def _field(values: Sequence[Fraction], digits: int) -> Field | None:
+def _field(values: Sequence[Fraction], digits: int, degrees: Sequence[int]) -> Field | None:
     """A field that seems to hold all values; None if they are all rational, or it has a large degree."""
     field: Field | None = None
     t = Fraction(0)
@@ -52,9 +54,9 @@ def _field(values: Sequence[Fraction], digits: int) -> Field | None:
         if _rational(x, digits):
             continue
         if field is None:
-            field, t = _generated(x, digits)
+            field, t = _generated(x, digits, degrees)
         elif _inside(field, t, x, digits) is None:
-            larger = (_generated(t + c * x, digits) for c in COMBINATIONS)
+            larger = (_generated(t + c * x, digits, degrees) for c in COMBINATIONS)
             field, t = next((found for found in larger if found[0] is not None), (None, t))
         if field is None:
             return None
@@ -65,10 +67,10 @@ def _rational(x: Fraction, digits: int) -> bool:
     return _relation([x, Fraction(1)], digits) is not None
 
 
-def _generated(x: Fraction, digits: int) -> tuple[Field | None, Fraction]:
+def _generated(x: Fraction, digits: int, degrees: Sequence[int]) -> tuple[Field | None, Fraction]:
     """Q(x), with t = x or -x made positive, and the digits of t."""
     x = abs(x)
-    for degree in DEGREES:
+    for degree in degrees:
         powers = [Fraction(1)]
         for _ in range(degree):
             powers.append(_short(powers[-1] * x, digits))
