@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from math import isqrt
+from operator import sub
 from typing import Any
 
 from verify.cover.lines import dot
@@ -20,15 +21,18 @@ from verify.outputs.forms import PAIRS, length_above
 from verify.outputs.tree import TIE, Streams, walk
 from verify.problem.problem import Problem, square, transposed
 from verify.proved import BOUND_BITS, WEIGHT_BITS, Integers, Text, complement, integers, point_of, vector, words
-from verify.proved_terms import matrix_of, terms_of
+from verify.proved_terms import EXP_BITS, LARGE, LOG_BITS, SQUARINGS, log_above, matrix_of, terms_of
+from verify.rules.logistic import value as logarithms
 from verify.text import Matrix, Node, Vector
+
+FINE = Fraction(1, 1 << 260)  # less than the slack of logarithms, so that the sum of exponentials stays below 1
 
 
 def outputs_text(problem: Problem, primal: dict[str, Any], cover: dict[str, Any]) -> OutputsText:
     """What these facts say."""
     C = problem.targets
-    if problem.logistic or problem.biases:
-        raise Declined("--proved", "several outputs with squares and penalized biases", "another")
+    if problem.biases:
+        raise Declined("--proved", "several outputs with penalized biases", "free ones")
     wide = tuple((vector(one["w"]), vector(one["v"])) for one in primal["neurons"])
     stated = vector(primal["free"]) if problem.outputs else ()
     free = tuple(stated[c::C] for c in range(C)) if stated else ()
@@ -39,7 +43,8 @@ def outputs_text(problem: Problem, primal: dict[str, Any], cover: dict[str, Any]
         for k, x in enumerate(problem.output(w)):
             fit[C * k : C * (k + 1)] = [f + x * v_c for f, v_c in zip(fit[C * k : C * (k + 1)], v, strict=True)]
     theta = point_of(problem, fit, cover["theta"])
-    return OutputsText(problem, (), cleared(theta), cover["proof"], wide, free)
+    kind = SoftmaxText if problem.logistic else OutputsText
+    return kind(problem, (), cleared(theta), cover["proof"], wide, free)
 
 
 @dataclass(frozen=True)
@@ -54,15 +59,30 @@ class OutputsText(Text):
         C, (theta, q) = self.problem.targets, self.point
         yield from self.said
         yield from self.grounds()
+        yield from self.units()
         yield f"upper {len(self.balanced)} {1 << WEIGHT_BITS}"
         yield from (f"{words(w)} {words(v)}" for w, v in self.balanced)
         beta, bden = cleared_rows(self.free) if self.free else ([], 1)
         yield str(bden)
         yield from map(words, beta)
+        yield from self.above()
         yield self.bounds[0].removeprefix("upper ")
         yield f"theta {q}"
         yield from (words(theta[c::C]) for c in range(C))
+        yield from self.below()
         yield self.bounds[1]
+
+    def units(self) -> Iterator[str]:
+        """Of logarithms, where there are any."""
+        return iter(())
+
+    def above(self) -> Iterator[str]:
+        """The logarithms of the loss of the network, likewise."""
+        return iter(())
+
+    def below(self) -> Iterator[str]:
+        """Those of Theta."""
+        return iter(())
 
     @property
     def expected(self) -> list[str]:
@@ -126,25 +146,95 @@ class OutputsText(Text):
         return found
 
     @cached_property
-    def upper(self) -> Fraction:
-        """The objective of `balanced`, rounded up to a multiple of 2^-BOUND_BITS."""
+    def fits(self) -> list[Vector]:
+        """The predictions of `balanced`, with the coefficients of the free columns, output by output."""
         p, (rows, rden), (P, pden) = self.problem, cleared_rows(self.problem.seen), matrix_of(self.problem)
         outs = [[max(0, dot(z, w)) for z in rows] for w, _ in self.balanced]
         if P:
             outs = [[dot(row, out) for row in P] for out in outs]
-        loss, unit = Fraction(0), (pden * rden) << 2 * WEIGHT_BITS
+        unit = (pden * rden) << 2 * WEIGHT_BITS
+        found = []
         for c in range(p.targets):
             base = transposed(p.outputs, self.free[c]) if self.free else (Fraction(0),) * p.n
-            for k, (b, y) in enumerate(zip(base, p.y[c :: p.targets], strict=True)):
-                made = sum(out[k] * v[c] for out, (_, v) in zip(outs, self.balanced, strict=True))
-                loss += (Fraction(made, unit) + b - y) ** 2
+            made = (sum(out[k] * v[c] for out, (_, v) in zip(outs, self.balanced, strict=True)) for k in range(p.n))
+            found.append(tuple(Fraction(m, unit) + b for m, b in zip(made, base, strict=True)))
+        return found
+
+    @cached_property
+    def upper(self) -> Fraction:
+        """The objective of `balanced`, rounded up to a multiple of 2^-BOUND_BITS."""
         penalty = sum(dot(w, w) + dot(v, v) for w, v in self.balanced)
-        exact = loss / 2 + p.lam * Fraction(penalty, 2 << 2 * WEIGHT_BITS)
+        exact = self.loss + self.problem.lam * Fraction(penalty, 2 << 2 * WEIGHT_BITS)
         return Fraction(-(-(exact.numerator << BOUND_BITS) // exact.denominator), 1 << BOUND_BITS)
+
+    @property
+    def loss(self) -> Fraction:
+        """Of `fits`."""
+        C, y = self.problem.targets, self.problem.y
+        return sum((square(tuple(map(sub, f, y[c::C]))) for c, f in enumerate(self.fits)), Fraction(0)) / 2
 
     def obstacle(self, cones: tuple[int, int] | None) -> str:
         """No more than the bounds is read."""
         return "with several outputs both bounds are proved, and no more"
+
+
+@dataclass(frozen=True)
+class SoftmaxText(OutputsText):
+    """With the softmax: exponentials of the outputs, and logarithms of the chances Y - Theta."""
+
+    def units(self) -> Iterator[str]:
+        """Squarings and units of exponentials, and that of logarithms."""
+        least = max((p.denominator.bit_length() - p.numerator.bit_length() for p in self.chances if p), default=0)
+        yield f"exps {SQUARINGS} {1 << EXP_BITS + 2 * max(0, least - LARGE)} {1 << LOG_BITS}"
+
+    def above(self) -> Iterator[str]:
+        """U >= log sum_c exp f_c for each row, and E >= exp (f_c - U), output by output."""
+        yield words(self.sums)
+        for f in self.fits:
+            yield words(exp_above(Fraction(U, 1 << LOG_BITS) - x) for U, x in zip(self.sums, f, strict=True))
+
+    def below(self) -> Iterator[str]:
+        """L >= log p, output by output."""
+        C = self.problem.targets
+        yield from (words(self.logs[c::C]) for c in range(C))
+
+    @cached_property
+    def chances(self) -> list[Fraction]:
+        """Y - Theta, row by row."""
+        theta, q = self.point
+        return [y - Fraction(t, q) for y, t in zip(self.problem.y, theta, strict=True)]
+
+    @cached_property
+    def logs(self) -> Integers:
+        """At least their logarithms, times 2^LOG_BITS."""
+        return [log_above(p) if p > 0 else 0 for p in self.chances]
+
+    @cached_property
+    def sums(self) -> Integers:
+        """At least log sum_c exp f_c, times 2^LOG_BITS: the largest f_c comes out of the logarithm."""
+        found = []
+        for row in zip(*self.fits, strict=True):
+            top = max(row)
+            total = sum(logarithms.exp_of_minus(top - x)[1] for x in row)
+            found.append(-int(-top * (1 << LOG_BITS) // 1) + log_above(Fraction(total, logarithms.ONE)))
+        return found
+
+    @property
+    def loss(self) -> Fraction:
+        """sum log sum_c exp f_c - Y.f, with `sums`."""
+        C, y = self.problem.targets, self.problem.y
+        own = (a * b for c, f in enumerate(self.fits) for a, b in zip(f, y[c::C], strict=True))
+        return Fraction(sum(self.sums), 1 << LOG_BITS) - sum(own, Fraction(0))
+
+    @cached_property
+    def lower(self) -> Fraction:
+        """The sum of - p L."""
+        return -sum((p * L for p, L in zip(self.chances, self.logs, strict=True)), Fraction(0)) / (1 << LOG_BITS)
+
+
+def exp_above(x: Fraction) -> int:
+    """A number above exp -x, times 2^LOG_BITS."""
+    return 1 + int(Fraction(logarithms.exp_of_minus(x)[1], logarithms.ONE) * (1 + FINE) * (1 << LOG_BITS))
 
 
 def lifted(N: tuple[Integers, int] | None, cone: Sequence[Sequence[int]]) -> tuple[int, list[str]]:

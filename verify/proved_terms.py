@@ -158,5 +158,5 @@ def terms_of(problem: Problem, y: Sequence[int], yden: int) -> str:
     columns, fden = cleared_rows(problem.outputs) if problem.outputs else ([], 1)
     free = (x for row in zip(*columns, strict=True) for x in row)
     parts = (len(columns), fden, len(y), *free, yden, *y)
-    loss = "logistic" if problem.logistic else "squares"
+    loss = ("softmax" if problem.targets > 1 else "logistic") if problem.logistic else "squares"
     return f"terms {loss} {problem.d - problem.biases} bags {pooled} free {words(parts)}"

@@ -35,7 +35,7 @@ __all__ = [
 ]
 Checker = Callable[["Entry"], bool]
 READ = ("problem", "input", "facts.primal", "facts.cover", "facts.leaders")  # what the proved checker looks at
-ROUNDED = Fraction(1, 1 << 200)  # it rounds the network to 300 bits
+ROUNDED = Fraction(1, 1 << 200)  # it rounds the network to 300 bits, and logarithms to 240
 SAID = {
     "right": ("accepted", "declined", "rejected"),
     "wrong": ("rejected", "declined", "elsewhere", "form", "accepted"),
@@ -106,7 +106,8 @@ def second(entry: Entry) -> str:
 
 def within(found: proved.Bounds, value: dict[str, Any]) -> bool:
     """Whether the proved bounds are no wider than those that are stated, but for what is rounded."""
-    return Fraction(value["lower"]) <= found.lower and found.upper <= Fraction(value["upper"]) * (1 + ROUNDED)
+    lower = Fraction(value["lower"])
+    return lower - abs(lower) * ROUNDED <= found.lower and found.upper <= Fraction(value["upper"]) * (1 + ROUNDED)
 
 
 def beside(corpus: Iterable[Entry]) -> tuple[dict[str, Counter[str]], list[Entry]]:

@@ -36,7 +36,7 @@ CERTIFICATES |= {
     **{name: lambda name=name: (FOLDER / f"{name}.json").read_bytes() for name in ("xor-decayed", "xor-biases")},
     **{
         name: lambda name=name: (KEPT / f"{name}.json").read_bytes()
-        for name in ("bags-05", "bags-16", "outputs-03", "outputs-05", "unique-bags")
+        for name in ("bags-05", "bags-16", "outputs-03", "outputs-05", "unique-bags", "given-outputs-softmax")
     },
 }
 SMALL = Problem("relu", F(5, 3), mat([["1/2", -1], [0, 3]]), vec("1/4", -2))
@@ -57,7 +57,7 @@ def told(certificate: bytes) -> str:
 @pytest.mark.parametrize("name", CERTIFICATES)
 def test_texts_word_for_word(name: str) -> None:
     """Covers with neurons, faces, planes; leaders with equal rows, zero rows, normals, triangles; bags, a decayed bias,
-    free biases, the logistic loss, several outputs: as was accepted."""
+    free biases, the logistic loss, several outputs, the softmax: as was accepted."""
     assert told(CERTIFICATES[name]()) == texts()[name]
 
 

@@ -460,6 +460,77 @@ def test_several_outputs(name: str) -> None:
         assert ran([" ".join(other)])[-1].endswith("rejected"), "a level above lambda^2"
 
 
+def test_the_softmax() -> None:
+    """Both bounds with the softmax, by chances Y - Theta. Each number of Theta and of the statement changed by one:
+    another statement is printed, or a rejection; and so with any logarithm or exponential 2^-200 lower, or with one
+    that is missing. The logistic loss is not read beside several outputs, nor the softmax beside one."""
+    certified = (CORPUS / "accepted" / "given-outputs-softmax.json").read_bytes()
+    value = json.loads(certified)["facts"]["value"]
+    found = proved.prove(certified)
+    assert 0 <= found.lower - Fraction(value["lower"]) + Fraction(1, 10**60) < Fraction(2, 10**60)
+    assert abs(found.upper - Fraction(value["upper"])) < Fraction(1, 10**60)
+    text = proved.read(certified, None, Limits())
+    words = " ".join(text.lines()).split()
+    assert ran([" ".join(words)]) == text.expected
+    terms, lines, upper = words.index("terms"), words.index("lines"), words.index("upper")
+    theta, n, C = words.index("theta", upper), text.problem.n, text.problem.targets
+    assert text.problem.targets > 1 and words[terms + 1] == "softmax"
+
+    def rejected(other: list[str]) -> bool:
+        return ran([" ".join(other)]) != text.expected
+
+    for k in (*range(terms + 2, lines), *range(theta + 2, theta + 2 + n * C)):
+        if words[k].lstrip("-").isdigit():
+            assert rejected([*words[:k], str(int(words[k]) + 1), *words[k + 1 :]]), (k - terms, words[k])
+    above = range(theta - 2 - n * (C + 1), theta - 2)
+    below = [k for k in range(theta + 2 + n * C, theta + 2 + 2 * n * C) if words[k - n * C] != "0"]
+    for k in (*above, *below):
+        assert rejected([*words[:k], str(int(words[k]) - (1 << 120)), *words[k + 1 :]]), (k, words[k])
+        assert rejected([*words[:k], "0", *words[k + 1 :]]), (k, words[k])
+    for loss in ("logistic", "squares"):
+        assert rejected([*words[: terms + 1], loss, *words[terms + 2 :]])
+    single = " ".join(proved.read(next(t for name, t, _ in produced() if "logistic" in name), None, Limits()).lines())
+    assert ran([single.replace("terms logistic", "terms softmax")])[-1].startswith("malformed")
+
+
+@pytest.mark.parametrize(
+    ("sums", "shares", "right"),
+    [("2", "1 1", True), ("2", "1 2", False), ("1", "1 1", False), ("2", "0 1", False), ("3", "1 1", True)],
+)
+def test_sums_of_exponentials(sums: str, shares: str, right: bool) -> None:
+    """One row, two classes and no neuron: the loss log 2 is at most U/2 if numbers of at least exp -U/2, over 2, have a
+    sum of at most 2."""
+    tree = "L 1 0 0 L 1 0 0"
+    ground = f"outputs 2 1 0 lines 1 1 0 1 weights 1 0 0 0 1 8 basis 1 1 0 {tree}"
+    upper = f"upper 0 1 1 {sums} {shares} {sums} 2 theta 1 0 0"
+    start = f"problem 1 1 1 1 1 0 1 1 terms softmax 1 bags 0 free 0 1 1 1 0 {ground} exps 100 {1 << 300} 2"
+    said = answers(f"{start} {upper} 0 0 lower 0 1".split())
+    assert (bound(said, "upper") is not None) == right, said
+
+
+@pytest.mark.parametrize(
+    ("theta", "logs", "lower", "right"),
+    [
+        ("1 -1", "-6 -6", "6 10", True),
+        ("1 -1", "-7 -6", "6 10", False),
+        ("1 -1", "-6 -6", "7 10", False),
+        ("1 -1", "-6 -6", "-1 1", True),
+        ("1 0", "-6 -6", "-1 1", False),
+        ("0 0", "0 -6", "0 1", True),
+        ("3 -3", "-6 5", "-1 1", False),
+    ],
+)
+def test_chances(theta: str, logs: str, lower: str, right: bool) -> None:
+    """One row of class 1 of two, Theta over 2: 1/2 and 1/2 are chances, with logarithms of at most -6/10; 1/2 and 0 are
+    none, nor -1/2 and 3/2."""
+    first, second = theta.split()
+    weights = f"weights 2 {first} {second} 5 1000"
+    ground = f"outputs 2 1 0 lines 1 1 0 1 {weights} 8 basis 1 1 0 L 1 0 0 L 1 0 0"
+    start = f"problem 1 1 1 1 1 0 20 1 terms softmax 1 bags 0 free 0 1 1 1 0 {ground} exps 100 {1 << 300} 10"
+    said = answers(f"{start} upper 0 1 1 9 5 5 9 10 theta 2 {theta} {logs} lower {lower}".split())
+    assert (bound(said, "lower") is not None) == right, said
+
+
 def test_leaves_of_several_outputs() -> None:
     """One row z = 1 and two outputs: F(u) = theta (u)_+. |theta| = lambda is accepted on both sides of 0, by a form
     without N; more is not, whatever N is."""

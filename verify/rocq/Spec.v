@@ -102,6 +102,21 @@ Fixpoint wide_loss (p : problem) (t : terms) (c : nat) (Y : list (list Z)) (net 
 Definition objective_wide (p : problem) (t : terms) (Y : list (list Z)) (net : wide_network) (beta : list (list R)) : R :=
   wide_loss p t 0 Y net beta + lambda_of p / 2 * wide_penalty net.
 
+(** The softmax cross-entropy sum_k (ln sum_c exp f_kc - sum_c Y_kc f_kc): the sums of exponentials, and Y.f, from the
+    output c on. *)
+Fixpoint exp_sums (p : problem) (t : terms) (c : nat) (Y : list (list Z)) (net : wide_network) (beta : list (list R))
+    : list R :=
+  match Y with
+  | [] => []
+  | _ :: Y' => added (map exp (predictions p t (output c net) (nth c beta []))) (exp_sums p t (S c) Y' net beta) end.
+Fixpoint aimed (p : problem) (t : terms) (c : nat) (Y : list (list Z)) (net : wide_network) (beta : list (list R)) : R :=
+  match Y with
+  | [] => 0
+  | y :: Y' => dot (ratio (p_yden p) y) (predictions p t (output c net) (nth c beta [])) + aimed p t (S c) Y' net beta end.
+Definition objective_softmax (p : problem) (t : terms) (Y : list (list Z)) (net : wide_network) (beta : list (list R)) : R :=
+  fold_right Rplus 0 (map ln (exp_sums p t 0 Y net beta)) - aimed p t 0 Y net beta
+  + lambda_of p / 2 * wide_penalty net.
+
 (** p-unique, in the words of the paper: equal up to permutations of the neurons and splitting of neurons into collinear
     ones. A neuron (w, v) splits into (a w, a v) and (b w, b v) with a^2 + b^2 = 1; zero neurons come and go. *)
 Inductive same_neurons : network -> network -> Prop :=

@@ -354,7 +354,7 @@ let check_led p c =
 (* bags, free columns, the loss, and the targets of the outputs *)
 let read_terms n p =
   let loss = token () in
-  if loss <> "squares" && loss <> "logistic" then fail "a loss" loss;
+  if not (List.mem loss [ "squares"; "logistic"; "softmax" ]) then fail "a loss" loss;
   let seen = small () in
   expect "bags";
   let count = small () in
@@ -373,7 +373,7 @@ let read_terms n p =
   print_all (yden :: y);
   print_newline ();
   ({ p with p_y = y; p_yden = yden },
-   { t_bags = bags; t_free = free; t_fden = fden; t_seen = nat seen; t_logistic = loss = "logistic" }, columns, outputs)
+   { t_bags = bags; t_free = free; t_fden = fden; t_seen = nat seen; t_logistic = loss <> "squares" }, loss, columns, outputs)
 
 (* a tree over the directions of several outputs, below a cone; the child in which g_j is replaced comes first *)
 let rec read_tree cone = match token () with
@@ -412,8 +412,15 @@ let rec read_tree cone = match token () with
 
 let signed_basis basis mask = List.mapi (fun i g -> if mask lsr i land 1 = 1 then g else List.map Int.neg g) basis
 
+let read_exps () =
+  expect "exps";
+  let squarings = nat (small ()) in
+  let unit = number () in
+  let eden = number () in
+  { e_K = squarings; e_B = unit; e_den = eden }
+
 (* with several outputs: targets, lines, P'Theta, the tree, and both bounds *)
-let read_outputs d n q t columns outputs =
+let read_outputs d n q t loss columns outputs =
   let count = small () in
   let targets = many count (fun () -> numbers outputs) in
   Printf.printf "outputs %d" count;
@@ -447,32 +454,36 @@ let read_outputs d n q t columns outputs =
     match roots.(mask) with Some t -> t | None -> failwith "no such root" in
   let e = { w_T = weights; w_tden = tden; w_reps = reps; w_merge = lines; w_basis = basis; w_null = null;
             w_span = span; w_lens = lens; w_level = level; w_pairs = pairs; w_root = root } in
+  let soft = loss = "softmax" in
+  let x = if soft then read_exps () else { e_K = O; e_B = Int.zero; e_den = Int.zero } in
+  let logs k = many (if soft then k else 0) (fun () -> numbers outputs) in
   expect "upper";
   let m = small () in
   let wden = number () in
   let net = many m (fun () -> let w = numbers d in let v = numbers count in (w, v)) in
   let bden = number () in
   let beta = many count (fun () -> numbers columns) in
+  let above = logs 1 in
+  let chances = logs count in
   let un = number () in
   let ud = number () in
   let u = { x_net = net; x_wden = wden; x_beta = beta; x_bden = bden; x_un = un; x_ud = ud } in
-  Printf.printf "upper %s %s %s\n%!" (Int.to_string un) (Int.to_string ud) (said (check_wide_fit q t targets u));
+  Printf.printf "upper %s %s %s\n%!" (Int.to_string un) (Int.to_string ud) (said (
+    match above with [ us ] -> check_soft_fit q t targets u x us chances | _ -> check_wide_fit q t targets u));
   expect "theta";
   let tden = number () in
   let theta = many count (fun () -> numbers outputs) in
+  let below = logs count in
   expect "lower";
   let lown = number () in
   let lowd = number () in
-  Printf.printf "lower %s %s %s\n%!" (Int.to_string lown) (Int.to_string lowd)
-    (said (check_wide q t targets e theta tden lown lowd))
+  Printf.printf "lower %s %s %s\n%!" (Int.to_string lown) (Int.to_string lowd) (said (
+    if soft then check_soft q t targets e theta tden x below lown lowd
+    else check_wide q t targets e theta tden lown lowd))
 
 (* one output: a network and its coefficients, theta and its value, on the ground of a point *)
 let read_single d q t columns outputs point =
-  expect "exps";
-  let squarings = nat (small ()) in
-  let unit = number () in
-  let eden = number () in
-  let x = { e_K = squarings; e_B = unit; e_den = eden } in
+  let x = read_exps () in
   let logs () = if t.t_logistic then many outputs (fun () -> let a = number () in let b = number () in (a, b)) else [] in
   expect "upper";
   let m = small () in
@@ -497,15 +508,17 @@ let read_single d q t columns outputs point =
 
 (* with terms: the proof that P'theta is feasible, and what rests on it *)
 let read_bounds d n p =
-  let q, t, columns, outputs = read_terms n p in
-  match token () with
+  let q, t, loss, columns, outputs = read_terms n p in
+  let ground = token () in
+  if (loss = "softmax") <> (ground = "outputs" && t.t_logistic) then fail "squares, or softmax beside several outputs" loss;
+  match ground with
   | "cover" -> read_single d q t columns outputs (ByCover (read_cover d n p))
   | "prisms" ->
     let height = number () in
     let longest = number () in
     read_single d q t columns outputs (ByPrisms (read_cover ~prisms:height d n p, height, longest))
   | "leaders" -> read_single d q t columns outputs (ByLeaders (read_leaders d n))
-  | "outputs" -> read_outputs d n q t columns outputs
+  | "outputs" -> read_outputs d n q t loss columns outputs
   | w -> fail "a cover, leaders or outputs" w
 
 let () =
