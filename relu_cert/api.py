@@ -64,6 +64,7 @@ from relu_cert.report.progress import Progress
 from relu_cert.report.prune import Pruning
 from relu_cert.request import (
     Number,
+    absolute,
     decayed,
     in_python,
     lambda_choice,
@@ -373,7 +374,7 @@ def certify_solution(
     given = lasso(X, groups, y, K=K, weights=weights, intercept=free, average=average)
     at = None if isinstance(intercept, bool) else exact_number(intercept)
     coefficients = given_coefficients(w, given.d)
-    size, wanted = positive(lam, "lam"), positive(gap, "gap")
+    size, wanted = absolute(lam, "lam"), positive(gap, "gap")
     with Progress(quiet=not progress) as stages:
         return _rechecked(certified_solution(given, size, coefficients, at, wanted, stages), verify, stages)
 
@@ -399,7 +400,7 @@ def certify_network(
     anyway: bool = False,
     gap: Number = NETWORK_GAP,
     own: bool = True,
-    loss: Literal["squares", "softmax"] | None = None,
+    loss: LossName | None = None,
     classes: bool = False,
     center: bool = False,
     names: Sequence[str] | None = None,
@@ -430,9 +431,10 @@ def certify_network(
     `no_decay`     with PyTorch the parameters without weight_decay, some of "bias" (all of them), "b1", "b2"
     `from_layer`   of a deeper network: the linear layers from this one on, two of them; what the layers before it make
                    of Z, in floats, is the data
-    `loss`         "squares" (the default), or for a network with an output for each class "softmax", the cross-entropy;
-                   y may be a table (n x C), or labels, whose order is that of the outputs; `classes` and `center` are
-                   those of `certify`. Claims about single neurons are for networks with one output
+    `loss`         "squares" (the default), "logistic" for two classes (BCEWithLogitsLoss), or for a network with an
+                   output for each class "softmax", the cross-entropy; y may be a table (n x C), or labels, whose order
+                   is that of the outputs; `classes` and `center` are those of `certify`. Claims about single neurons
+                   are for networks with one output
     `anyway`       judge a fitted model by another objective than the one it was fitted to, which is refused else
     `gap`          the relative gap up to which the network is called optimal
     `own`          also solve the program over the network's own patterns (not with free terms, nor on large data)
@@ -468,18 +470,18 @@ def certify_network(
     )  # fmt: skip
     trained = in_order_of(network, trained, data.source.labels)
     conversion = convert(
-        convention, positive(lam, "lam"), data.n, batch=batch_size, free=terms, loss=trained_by, targets=data.targets
+        convention, absolute(lam, "lam"), data.n, batch=batch_size, free=terms, loss=trained_by, targets=data.targets
     )
     if not anyway:
         require_same(network, conversion, data.n)
-    if bags is None:
-        there = tuple(term for term, x in (("output-bias", trained.offsets), ("skip", trained.skip)) if any(x))
-        require_same_function(
-            network,
-            given,
-            lambda: fold(trained, data.d, ones=ones, free=there).on(data.Z, data.bags),
-            windows_of(data.source),
-        )
+    there = tuple(term for term, x in (("output-bias", trained.offsets), ("skip", trained.skip)) if any(x))
+    if bags is None and require_same_function(
+        network,
+        given,
+        lambda: fold(trained, data.d, ones=ones, free=there).on(data.Z, data.bags),
+        windows_of(data.source),
+    ):
+        trained = replace(trained, slope=trained.slope or Fraction(0))
     with Progress(quiet=not progress) as stages:
         report = examine_network(
             trained,
@@ -610,7 +612,7 @@ def prune(
     with Progress(quiet=not progress) as stages:
         return prune_network(
             data,
-            convert(named_penalty(penalty), positive(lam, "lam"), data.n, batch=batch_size).lam,
+            convert(named_penalty(penalty), absolute(lam, "lam"), data.n, batch=batch_size).lam,
             stages,
             trained=trained,
             strategy=Strategy(strategy),

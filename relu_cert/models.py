@@ -55,12 +55,13 @@ def trained_with(network: Any, n: int) -> TrainedWith | None:
     return TrainedWith(network.alpha, "sklearn", None if whole else min(200 if size == "auto" else int(size), n), loss)
 
 
-def require_same_function(module: Any, Z: Any, known: Callable[[], Vector], windows: Windows | None) -> None:
-    """DataError unless a torch Module makes of Z what its linear layers with the activation between them do: its
-    forward may be any function. Floats are compared; of a Sequential that cannot be called on Z the parts are known."""
+def require_same_function(module: Any, Z: Any, known: Callable[[], Vector], windows: Windows | None) -> bool:
+    """Whether a torch Module was seen to make of Z what its linear layers with the activation between them do: its
+    forward may be any function, and DataError is raised where it is another one. Floats are compared; of a Sequential
+    that cannot be called on Z the parts are known."""
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(module, torch.nn.Module):
-        return
+        return False
     name, rows = type(module).__name__, np.asarray(Z, dtype=np.float64)
     if windows is not None and rows.ndim == 2:
         rows = rows.reshape(len(rows), windows.channels, *windows.sizes(rows.shape[1]))
@@ -71,7 +72,7 @@ def require_same_function(module: Any, Z: Any, known: Callable[[], Vector], wind
             found = module(torch.from_numpy(rows).to(first.dtype).to(first.device)).double().cpu().numpy().reshape(-1)
     except (RuntimeError, TypeError, ValueError) as error:
         if in_order(module):
-            return
+            return False
         raise DataError(f"{name}: its forward cannot be called on these data ({str(error).splitlines()[0]}).") from None
     finally:
         module.train(was)
@@ -85,6 +86,7 @@ def require_same_function(module: Any, Z: Any, known: Callable[[], Vector], wind
             f"differ by {away:.3g}. Its activation may be another one (a leaky one is asked for by its slope), or more "
             "is done than these layers do; only what is so built has a convex form here."
         )
+    return True
 
 
 def labels_of(network: Any, y: Any) -> Any:
@@ -140,10 +142,11 @@ def require_same_lasso(w: Any, lam: Any, *, average: bool, constrained: bool) ->
     share = getattr(w, "l1_ratio_", getattr(w, "l1_ratio", 1))
     wrong = ""
     if "Ridge" in name or name == "LinearRegression" or (share is not None and float(share) != 1.0):
-        wrong = f"{name} minimises another penalty than the lasso's"
+        wrong = f"{name} minimises another objective than the lasso's"
     elif getattr(w, "positive", False) and not constrained:
         wrong = "it was fitted with positive=True, a constraint that K can say"
     elif alpha is not None and average and float(alpha) != float(exact_number(lam)):
         wrong = f"it was fitted with alpha = {float(alpha):.6g}, and lam = {float(exact_number(lam)):.6g} is asked for"
     if wrong:
-        raise UsageError(f"these coefficients are of another problem: {wrong}. {_ANYWAY}.")
+        way = _ANYWAY if "alpha" in wrong else "Say anyway=True to judge them as a lasso's"
+        raise UsageError(f"these coefficients are of another problem: {wrong}. {way}.")

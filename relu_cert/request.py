@@ -74,6 +74,17 @@ def scaled(x: Number, what: str, *, part: bool = False) -> LambdaChoice:
     return LambdaChoice(ratio=number) if part else LambdaChoice(value=number)
 
 
+def absolute(x: Number, what: str) -> Fraction:
+    """A lambda that is a number of its own, 0.1 or 0.1abs: what something was trained with."""
+    value = scaled(x, what).value
+    if value is None:
+        raise UsageError(
+            f"{what} is a number here, what was minimised; parts of lambda_max, such as {x}, are for "
+            "check, path and explore, and check says what lambda that is."
+        )
+    return value
+
+
 def decayed(wanted: bool, lam: Number | None, say: Say) -> Fraction:
     """rho = lambda for a decayed output bias, else 0."""
     if not wanted:

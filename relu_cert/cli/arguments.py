@@ -178,9 +178,10 @@ def _network(commands: Any) -> None:
     _classes(problem)
     problem.add_argument(
         "--loss",
-        choices=("squares", "softmax"),
+        choices=("squares", "logistic", "softmax"),
         default="squares",
-        help="half the sum of squares (default), or the softmax cross-entropy for --classes",
+        help="half the sum of squares (default), the logistic loss for labels 1 and -1 (or 0), which is that of "
+        "BCEWithLogitsLoss, or the softmax cross-entropy for --classes",
     )
     _penalty(problem)
     _free(problem, "; --penalty sklearn means output-bias,biases")

@@ -25,7 +25,7 @@ from relu_cert.network.penalty import PYTORCH, Conversion, Penalty, convert, imp
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.problem.loss import LOSSES
 from relu_cert.report.progress import Progress
-from relu_cert.request import positive, slope_of
+from relu_cert.request import absolute, positive, slope_of
 
 
 def run(options: argparse.Namespace) -> int:
@@ -115,7 +115,7 @@ def _features(options: argparse.Namespace, trained: TrainedNetwork, path: Path) 
 
 def _conversion(options: argparse.Namespace, default: Fraction | None, data: Dataset) -> Conversion:
     convention = penalty(options.penalty)
-    lam = default if options.lam is None else positive(options.lam, "--lambda")
+    lam = default if options.lam is None else absolute(options.lam, "--lambda")
     if lam is None or (options.lam is None and convention is not Penalty.PAPER):
         raise UsageError(
             "say with --lambda what the network was trained with (and with --penalty whose lambda that is)."

@@ -15,7 +15,7 @@ from relu_cert.network.formats import read_network, write_network
 from relu_cert.network.penalty import convert, penalty
 from relu_cert.network.prune import Strategy
 from relu_cert.report.progress import Progress
-from relu_cert.request import positive, slope_of
+from relu_cert.request import absolute, slope_of
 
 
 def run(options: argparse.Namespace) -> int:
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     if trained is not None and (bent := trained.bent(slope_of(options.slope, "--slope"))) is not None:
         options.slope = rational(bent)
     data = read_data(options, example)
-    lam = positive(options.lam, "--lambda") if options.lam is not None else (example.lam if example else None)
+    lam = absolute(options.lam, "--lambda") if options.lam is not None else (example.lam if example else None)
     if lam is None:
         raise UsageError("say with --lambda what the regularisation is.")
     if options.out:

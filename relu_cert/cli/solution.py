@@ -15,7 +15,7 @@ from relu_cert.errors import UsageError
 from relu_cert.files import beside, stem
 from relu_cert.lasso import Lasso, read_coefficients, read_lasso
 from relu_cert.report.progress import Progress
-from relu_cert.request import positive
+from relu_cert.request import absolute, positive
 from relu_cert.results.solution import DEFAULT_GAP, Files, certified_solution
 
 
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     given = _given(options, path)
     if options.lam is None:
         raise UsageError("say with --lambda what the coefficients were computed with.")
-    lam = positive(options.lam, "--lambda")
+    lam = absolute(options.lam, "--lambda")
     gap = DEFAULT_GAP if options.gap is None else positive(options.gap, "--gap")
     w = read_coefficients(options.coefficients, given.d)
     commands = [recheck_command(file, str(problem_at)) for file in (target, optimum_at)]

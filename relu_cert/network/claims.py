@@ -169,7 +169,8 @@ def prune(comparison: Comparison, _: Fraction) -> Answer:
     if left == m:
         return proved("exact rank", f"as many as before: {_neurons(m)}, {at}.")
     less = "lower" if found.pruned_P.upper < found.P.lower else "no higher"
-    return proved("exact rank", f"{left} of {_neurons(m)} do the same on the data, {at}, {less}.")
+    same = "does" if left == 1 else "do"
+    return proved("exact rank", f"{left or 'none'} of {_neurons(m)} {same} the same on the data, {at}, {less}.")
 
 
 @_claim("network-directions", "All its neurons have directions that optimal networks can have.")

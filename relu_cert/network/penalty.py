@@ -13,12 +13,12 @@ penalty. Other conventions minimise a multiple of it:
     pytorch       n weight_decay / 2    1/n |f - y|^2 + weight_decay/2 |all parameters|^2    (MSELoss, reduction "mean")
     pytorch-sum   weight_decay / 2      |f - y|^2 + weight_decay/2 |all parameters|^2        (MSELoss, reduction "sum")
 
-With the logistic loss (scikit-learn's MLPClassifier) sum log(1 + exp(-y f)) takes the place of 1/2 |f - y|^2, for the
-conventions paper and sklearn.
+With the logistic loss (scikit-learn's MLPClassifier, PyTorch's BCEWithLogitsLoss) sum log(1 + exp(-y f)) takes the
+place of 1/2 |f - y|^2.
 
 With C outputs MSELoss "mean" divides by n C, so that n C takes the place of n for pytorch. (scikit-learn prints a loss
-that is divided by C; its steps are along the gradient of the sum, and that is what is minimised.) With the softmax
-cross-entropy of classes the loss is a sum over points, and CrossEntropyLoss has no factor 1/2:
+that is divided by C; its steps are along the gradient of the sum, and that is what is minimised.) With a cross-entropy,
+logistic or softmax, the loss is a sum over points, and has no factor 1/2:
 
     pytorch       n weight_decay        1/n CE + weight_decay/2 |all parameters|^2           (reduction "mean")
     pytorch-sum   weight_decay          CE + weight_decay/2 |all parameters|^2               (reduction "sum")
@@ -161,10 +161,8 @@ def convert(
     targets: int = 1,
 ) -> Conversion:
     """The paper's lambda for the convention's number on n data points, with so many outputs, exactly."""
-    if loss is LOGISTIC and convention not in (Penalty.PAPER, Penalty.SKLEARN):
-        raise UsageError(f"with the logistic loss lambda is the paper's, or scikit-learn's alpha, not {convention}'s.")
-    if targets > 1 and convention is Penalty.SCNN:
-        raise UsageError("scnn's lambda is for networks with one output.")
+    if convention is Penalty.SCNN and (targets > 1 or loss is not SQUARES):
+        raise UsageError("scnn's lambda is for networks with one output and squares.")
     if value <= 0:
         raise UsageError(f"the penalty must be positive, not {value}; without one there is no lambda.")
     if batch is not None and convention is not Penalty.SKLEARN:

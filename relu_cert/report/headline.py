@@ -34,8 +34,10 @@ def of_network(value: Value, objective: Fraction, gap: Fraction, results: Sequen
     good = "" if most is None else percent_at_most(most)
     above = "" if most is None or least <= 0 else percent(least, most)
     good_text = f"This network is as good as optimal: at most {good} above the best objective; proved."
+    best_text = "This network is optimal: no network of any width has a lower objective; proved."
     bad_text = f"This network is not the best: its objective is {above} above the best possible one; proved."
     sentences = (
+        Sentence(best_text, proved("network-objective", "network-optimal"), objective <= value.lower),
         Sentence(good_text, proved("network-objective", "network-optimal"), most is not None and most <= gap),
         Sentence(bad_text, proved("network-objective") + refuted("network-optimal"), bool(above)),
         Sentence(bad_text, proved("network-objective"), told),

@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from relu_cert.bags import EACH
 from relu_cert.certificate import dumps
 from relu_cert.checker import recheck_command
 from relu_cert.claims import decide
@@ -20,14 +19,15 @@ from relu_cert.exact import Vector, norm_squared, sqrt_upper
 from relu_cert.figures import at_most, count, decimal, enclosed, entries, one_number, short
 from relu_cert.free.terms import free_constant, free_parts, free_text, weights_of
 from relu_cert.network.examine import Comparison, Distance, Examination, distance, network_certificate
-from relu_cert.network.objective import HALF, Interval, balanced_outputs, network_of, residual
+from relu_cert.network.objective import Interval, balanced_outputs, bias_free, enclosed_loss, network_of
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.trained import TrainedNetwork, alive, slope_text
 from relu_cert.prove.facts import ExactNeuron, Facts, Value
+from relu_cert.report.filters import described, in_words_of
 from relu_cert.report.headline import after, of_network
 from relu_cert.report.outputs import Confusion, classes_in_lines, confusion, free_terms, neurons_in_lines
 from relu_cert.report.shown import Report, picked, plain
-from relu_cert.report.terminal import report, shortened
+from relu_cert.report.terminal import report, shortened, wrapped
 
 SHOWN_NEURONS = 12
 FAR = 2  # times the best objective: from there on the report says what can be done
@@ -189,7 +189,7 @@ class NetworkReport(Report):
             self.headline,
             self._head(),
             self.results,
-            *self._outputs(),
+            *(wrapped(line, 4) for line in self._outputs()),
             *(f"{what:<12} {path}" for what, path in self.written),
             *self.certificate_lines,
         )
@@ -216,7 +216,8 @@ class NetworkReport(Report):
             yield "layers", f"{fixed}: what is made of the data there is the data here, and more is not said of that"
         if folded := self.trained.origin.folded:
             are = "is" if len(folded) == 1 else "are"
-            of = f"{', '.join(folded)} {are} folded into a linear layer, as at evaluation"
+            parts = ", ".join(f"part {one}" if one.isdigit() else one for one in folded)
+            of = f"{parts} {are} folded into a linear layer, as at evaluation"
             yield "batch norm", f"{of}: weights and penalty are those after that, and weight_decay was on those before"
         if self.trained.slope is None and self.trained.origin.format in NAMELESS:
             yield (
@@ -237,15 +238,14 @@ class NetworkReport(Report):
     def _parts(self) -> Iterator[str]:
         """Loss and penalty apart, and where the network is far from the best, what would already be better."""
         found, value = self.comparison.examination, self.facts.value
-        if self.facts.problem.relu.bags is not EACH or found.logistic:
-            return
         best, own = _losses(self.facts, found)
         several = self.data.targets > 1
         mine, theirs = ((decimal(x, 8), decimal(whole - x, 8)) for x, whole in ((own, found.J), (best, value.upper)))
         yield f"loss         {mine[0]} and penalty {mine[1]}; of the best network found {theirs[0]} and {theirs[1]}"
         if value.lower <= 0 or FAR * value.lower >= found.J:
             return
-        ways = [(f"the same neurons, balanced{'' if several else ' and pruned'}", found.pruned_P.upper)]
+        same = found.P if several else found.pruned_P
+        ways = [(f"the same neurons, balanced{'' if several else ' and pruned'}", same.upper)]
         if self.comparison.own is not None:
             ways.append(("its own patterns, trained to the end", self.comparison.own.value.upper))
         saved = [f"{name}: {float(100 * (1 - x / found.J)):.3g} % less" for name, x in ways if x < found.J]
@@ -257,10 +257,11 @@ class NetworkReport(Report):
     def _head(self) -> Iterator[str]:
         found, facts = self.comparison.examination, self.facts
         name = Path(self.trained.origin.path).name or self.trained.origin.format
-        yield f"{name}: {count(self.trained.m, 'neuron')}, {count(self.trained.d, 'input')}"
+        of = in_words_of(self.source, count(self.trained.m, "neuron"))
+        yield f"{name}: {of}, {count(self.trained.d, 'input')}"
         bias = ", the last one the bias" if self.source.bias else ""
         points = f"n = {count(self.data.n, 'point')}, d = {self.data.d}{bias}"
-        yield f"data         {self.name}: {points}"
+        yield f"data         {self.name}: {described(self.data) or points}"
         yield from (f"{what:<12} {said}" for what, said in self.made)
         if self.data.targets > 1:
             kind = "targets" if self.source.labels is None else "classes"
@@ -294,14 +295,16 @@ class NetworkReport(Report):
         pairs = (
             f"{len(nearest.pairs)} of its {count(merged, 'merged neuron')} pair with those of the best network found"
         )
-        yield f"nearest      {pairs}, at most {apart} apart"
+        yield f"nearest      {in_words_of(self.source, pairs)}, at most {apart} apart"
 
 
 def _losses(facts: Facts, found: Examination) -> tuple[Fraction, Fraction]:
-    """1/2|f - y|^2 of the best network found, and of the given one (a decayed bias counts with the loss)."""
+    """The loss of the best network found, and of the given one."""
     problem = facts.problem
-    best = [a - b for a, b in zip(facts.primal.fit, problem.y, strict=True)]
-    return HALF * norm_squared(best), HALF * norm_squared(residual(found.network, problem.relu.Z, problem.y))
+    size = problem.targets * problem.points  # rows of zeros for a decayed bias are penalty
+    given = bias_free(found.network).on(problem.relu.Z, problem.relu.bags)
+    best, own = (enclosed_loss(problem.loss, problem.y[:size], f[:size]).upper for f in (facts.primal.fit, given))
+    return best, own
 
 
 def _shown(interval: Interval) -> str:

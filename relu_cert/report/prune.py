@@ -67,6 +67,8 @@ class Pruning(Shown):
     def headline(self) -> str:
         """What was found, in a sentence."""
         gone = len(self.start) - len(self.free)
+        if not self.start:
+            return f"There is no neuron in {self.whose.removesuffix(',')}: nothing can be pruned; exact."
         if not gone and self.data.bags is not EACH:  # pooled outputs may agree though no two neurons are in one cone
             words = f"None of the {self.started} of {self.whose} can be dropped with the others reweighted; exact."
             return in_words_of(self.data.source, words)
@@ -84,7 +86,8 @@ class Pruning(Shown):
         lines = [
             wrapped(self.headline),
             "",
-            f"{self.started}, {len(self.free)} after pruning that costs nothing (exact); then by {self.strategy}",
+            f"{self.started}, {len(self.free)} after pruning that costs nothing (exact); then by {self.strategy} "
+            "(floats)",
             f"{'width':>5}  {'objective':>14}  {'1/2|f - y|^2':>14}",
             *(f"{step.width:>5}  {step.objective:>14.8g}  {step.loss:>14.8g}" for step in self.steps),
         ]

@@ -210,7 +210,7 @@ def test_batch_normalisation_is_folded_and_said(tmp_path, monkeypatch, places, f
     ran = run(*asked, "--output-bias", "neuron")
     assert ran.code == 0, ran.err
     told, many = " ".join(ran.out.split()), "are" if len(places) > 1 else "is"
-    said = f"{', '.join(map(str, places))} {many} folded into a linear layer, as at evaluation"
+    said = f"{', '.join(f'part {one}' for one in places)} {many} folded into a linear layer, as at evaluation"
     assert said in told and "as trained" not in told and said in Path("p.html").read_text(encoding="utf-8")
     assert verify(["net.network.cert.json", "--data", "d.csv", "--network", "net.network.json"]) == 0
 

@@ -51,7 +51,7 @@ ARRAYS: dict[str, tuple[dict[str, Any], str]] = {
         {f"{k}.weight": np.ones((2, 2)) for k in range(4)},
         "a network of 3 hidden layers, of which nothing global is proved; .* --from-layer 3",
     ),
-    "linear": ({"0.weight": np.ones((1, 2))}, "a network of 1 linear layers"),
+    "linear": ({"0.weight": np.ones((1, 2))}, "a network of 1 linear layer;"),
     "convolution": (
         {"0.weight": np.ones((2, 2, 3, 3, 3)), "2.weight": np.ones((1, 2))},
         r"'0.weight' has shape \(2, 2, 3, 3, 3\)",
@@ -209,7 +209,7 @@ def test_torch_files(tmp_path: Path) -> None:
             {"0.weight": _Bomb(tmp_path / "trace")},
             "more than tensors, or no PyTorch file; code is never loaded",
         ),
-        "checkpoint": ({"model": {"0.weight": torch.ones(1, 1)}, "epoch": 3}, "a network of 1 linear layers"),
+        "checkpoint": ({"model": {"0.weight": torch.ones(1, 1)}, "epoch": 3}, "a network of 1 linear layer;"),
         "more": ({"weights": {"0.weight": torch.ones(1, 1)}, "epoch": 3}, "'weights' is of type dict, not a tensor"),
         "tensor": (torch.ones(2, 2), "found Tensor, not a state dict"),
         "integers": ({"0.weight": torch.ones(2, 2, dtype=torch.int64)}, "holds torch.int64; expected a dense tensor"),

@@ -119,9 +119,8 @@ def check_penalty(problem: Problem, node: Node) -> None:
     """Reject unless lambda is what the convention's number means on n data points in batches of B."""
     fields = node.record("convention", "value", "batch")
     n, C, several = problem.points, problem.targets, problem.targets > 1
-    torch = () if problem.logistic and not several else ("pytorch", "pytorch-sum")
     scnn = () if problem.logistic or several else ("scnn",)
-    convention = fields["convention"].text("paper", "sklearn", *scnn, *torch)
+    convention = fields["convention"].text("paper", "sklearn", *scnn, "pytorch", "pytorch-sum")
     batch = n if fields["batch"].value is None else fields["batch"].index(n + 1)
     if batch == 0 or n % batch or (batch != n and convention != "sklearn"):
         raise fields["batch"].reject("null, or for sklearn a batch size that divides the number of points")

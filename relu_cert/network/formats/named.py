@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from relu_cert.errors import DataError, UsageError, shown
+from relu_cert.figures import count
 from relu_cert.network.formats.arrays import Array, Weights, assemble
 from relu_cert.network.trained import Origin, TrainedNetwork
 
@@ -197,7 +198,7 @@ def _two_layers(name: str, arrays: Mapping[str, Array], layer: int) -> tuple[lis
     if len(layers) > 2:
         raise DataError(f"{name}: {deep(len(layers) + len(before))}.")
     if len(layers) != 2:
-        found = f"{len(layers)} linear layers" + (f" from layer {layer} on" if before else "")
+        found = count(len(layers), "linear layer") + (f" from layer {layer} on" if before else "")
         raise DataError(f"{name}: a network of {found}; expected one hidden layer, that is two linear layers.")
     for one, two in pairwise([*before, layers[0]]):
         if arrays[f"{two}weight"].shape[1] != arrays[f"{one}weight"].shape[0]:

@@ -124,6 +124,7 @@ def curve(found: Pruning, what: str) -> Element | None:
     name = "The objective" if what == "objective" else "The loss ½|f − y|²"
     caption = f"{name} as neurons go, the next one chosen by {WORDS[found.strategy]} ({found.strategy}, dots)"
     caption += "; the other rules for comparison." if found.others else "."
+    caption += " The first network is exact; the others, and all lines, are floats, and not proved."
     if widest > first.width:
         caption += f" From {widest} to {first.width} neurons pruning is free and exact (green)."
     return frame.picture(
@@ -133,8 +134,13 @@ def curve(found: Pruning, what: str) -> Element | None:
         reversed(lines),
         free if widest > first.width else [],
         dots,
-        frame.legend(frame.wall - 96, ways, classes) if found.others else [],
+        frame.legend(_emptier(frame, values), ways, classes) if found.others else [],
     )
+
+
+def _emptier(frame: Frame, values: Sequence[float]) -> float:
+    """Where the legend stands: at the right, unless the curves begin high there, the widest network first."""
+    return frame.left + 10 if values[0] > max(values) / 2 else frame.wall - 96
 
 
 def _networks(found: Pruning) -> tuple[Element | None, ...]:
@@ -150,7 +156,9 @@ def _networks(found: Pruning) -> tuple[Element | None, ...]:
             return ()
         picture = function_figure(seen)
         if picture is not None:
-            planes.append(recaptioned(picture, f"{count(step.width, 'neuron')}: ½|f − y|² = {step.loss:.5g}."))
+            draft = "" if step is found.steps[0] else " (floats, not proved)"
+            told = f"{count(step.width, 'neuron')}: ½|f − y|² = {step.loss:.5g}{draft}."
+            planes.append(recaptioned(picture, told))
     return (beside(*planes),)
 
 
