@@ -1,4 +1,4 @@
-"""What is said where data, networks and penalties are odd: nothing to prune, an exact optimum, a loss that is a loss."""
+"""What is said where data, networks and penalties are odd: nothing to prune, an exact optimum, a decayed bias."""
 
 from __future__ import annotations
 
