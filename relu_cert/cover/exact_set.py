@@ -20,7 +20,7 @@ from relu_cert.cover.build import Exhausted, Missed, Stuck
 from relu_cert.cover.lines import SignedLines, weights_of
 from relu_cert.cover.prover import Covered, Prover
 from relu_cert.cover.refine import RefineData, Unrefined, face_basis
-from relu_cert.cover.ties import Untied, heights, longest_squared, pieces_near, tie_vector, tight_lines, unit
+from relu_cert.cover.ties import Untied, longest_squared, pieces_near, signs_at, tie_vector, tight_lines, unit
 from relu_cert.evidence import Cover, Row, Tie
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper, to_fraction
 from relu_cert.prove.algebraic.field import Exact, Number, product
@@ -129,7 +129,7 @@ class _FieldWeights:
         if tie.shares is None:
             return None
         rows, zero = data.lines.rows, self.c0[0] * 0
-        high = heights(self.weights, tie.u)
+        high = signs_at(self.weights, tie.u)
         through = [c for c, h in enumerate(high) if not h]
         near = dict(zip(tight_lines(self.weights, tie), tie.shares, strict=True))
         v = list(self.c0)

@@ -22,11 +22,11 @@ from relu_cert.cover.ties import (
     Untied,
     exact_shares,
     gradient_squared,
-    heights,
     longest_squared,
     near_direction,
     piece_squared,
     pieces_near,
+    signs_at,
     ties_at,
     value_squared,
 )
@@ -92,7 +92,7 @@ def _class(
     problem: Problem, weights: SignedLines, first: dict[int, int], tie: Tie, ball: Ball, network: Sequence[ExactNeuron]
 ) -> NeuronClass:
     Z, lines = problem.relu.Z, weights.lines
-    through = [c for c, h in enumerate(heights(weights, tie.u)) if not h]
+    through = [c for c, s in enumerate(signs_at(weights, tie.u)) if not s]
     side = [0 if c in set(through) else s for c, s in enumerate(tie.side)]
     on = [c >= 0 and a * side[c] > 0 for c, a in zip(lines.line, lines.multiple, strict=True)]
     kinks = sorted(first[c] for c in through)

@@ -16,6 +16,7 @@ from functools import cached_property
 from math import ceil, gcd, isqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relu_cert.bags import EACH, Each
 from relu_cert.cover.stack import Floats, Integers, SignedProblem
@@ -26,6 +27,8 @@ MOST_COARSE_BITS = 44
 UNSEEN = 1e-2  # how much of a bias the projections see, relative to the longest row
 LEAST_DELTA, MOST_DELTA = 1e-10, 4e-8  # leaves hold by so much, in floats: what these may be off
 TURN_BITS = 13  # the checker shortens what |c| may be to a multiple of 2^13
+DOUBT, DENORMAL = 1e-13, 1e-200  # floats of heights that tell no sign, relative to the sum of the products
+Signs = NDArray[np.int8]
 LIGHT_BITS = 29  # of the concave rows in which signs at atoms are taken; points have 28, sums of up to 32 terms 62
 
 
@@ -51,6 +54,33 @@ class Lines:
         """The lines as an array (of Python integers where they are long)."""
         longest = max((abs(x) for p in self.rows for x in p), default=0)
         return np.array(self.rows, dtype=np.int64 if longest < 2**62 else object).reshape(len(self.rows), -1)
+
+    @cached_property
+    def floats(self) -> Floats:
+        """The lines in floats."""
+        return np.array(self.rows, dtype=np.float64).reshape(len(self.rows), -1)
+
+    def heights(self, u: Sequence[int]) -> tuple[Floats, NDArray[np.bool_]]:
+        """p_c.u for every line in floats, times a positive number, and where these may be too far off for a sign."""
+        size = max(map(abs, u), default=0) or 1
+        v = np.array([x / size for x in u])
+        found: Floats = self.floats @ v
+        return found, np.abs(found) <= DOUBT * (np.abs(self.floats) @ np.abs(v)) + DENORMAL
+
+    def signs(self, u: Sequence[int]) -> Signs:
+        """The sign of p_c.u for every line, exactly."""
+        found, doubts = self.heights(u)
+        signs = np.sign(found).astype(np.int8)
+        for c in np.flatnonzero(doubts).tolist():
+            height = sum(a * b for a, b in zip(self.rows[c], u, strict=True))
+            signs[c] = (height > 0) - (height < 0)
+        return signs
+
+    @cached_property
+    def on_rows(self) -> tuple[NDArray[np.int64], Signs]:
+        """The line of every row, and on which side of it the row is on; 0 for a row of zeros."""
+        sides = [(a > 0) - (a < 0) if c >= 0 else 0 for c, a in zip(self.line, self.multiple, strict=True)]
+        return np.array(self.line, dtype=np.int64), np.array(sides, dtype=np.int8)
 
     def seen(self, u: Sequence[int]) -> Row:
         """What the norm sees of u."""
@@ -133,6 +163,12 @@ class SignedLines:
         return tuple(total)
 
     @cached_property
+    def weighted(self) -> NDArray[np.object_]:
+        """w_c p_c for every line."""
+        rows = self.lines.matrix.astype(object)
+        return np.array(self.w, dtype=object)[:, None] * rows if len(rows) else rows
+
+    @cached_property
     def convex(self) -> tuple[int, ...]:
         """The convex lines."""
         return tuple(c for c, w in enumerate(self.w) if w > 0)
@@ -184,15 +220,12 @@ def coarse(weights: SignedLines, lam: Fraction, margin: int) -> Coarse:
     D = weights.lines.D
     times, over = lam.denominator << bits, weights.unit * lam.numerator
 
-    def floored(v: list[int]) -> list[int]:
-        return [x * times // over for x in v]
+    def floored(A: NDArray[np.object_]) -> Integers:
+        return (A * times // over).astype(np.int64).reshape(-1, D)
 
-    rows = weights.lines.rows
-    P = [floored([weights.w[c] * x for x in rows[c]]) for c in weights.convex]
-    N = [floored([-weights.w[c] * x for x in rows[c]]) for c in weights.concave]
+    P, N = floored(weights.weighted[list(weights.convex)]), floored(-weights.weighted[list(weights.concave)])
     bound = (1 << bits) - (len(P) + len(N) + 1) * weights.lines.widest - margin
-    array = [np.array(A, dtype=np.int64).reshape(-1, D) for A in (P, N)]
-    return Coarse(array[0], array[1], tuple(floored(list(weights.c0))), bits, bound, margin)
+    return Coarse(P, N, tuple(x * times // over for x in weights.c0), bits, bound, margin)
 
 
 def margin_for(size_squared: Fraction, lam: Fraction, radius_squared: Fraction, bits: int) -> int:
@@ -218,7 +251,9 @@ def doubtful(weights: SignedLines, radius_squared: Fraction) -> list[int]:
     """The lines that are not convex at theta, but may be for some residual of the ball."""
     lines = weights.lines
     limit = radius_squared * Fraction(weights.unit, lines.scale * lines.bags.unit) ** 2
-    return [c for c, w in enumerate(weights.w) if w <= 0 and w * w <= lines.moved_squared[c] * limit]
+    p, q = limit.numerator, limit.denominator
+    most = isqrt(max(lines.moved_squared, default=0) * p // q + 1) + 1
+    return [c for c, w in enumerate(weights.w) if -most <= w <= 0 and w * w * q <= lines.moved_squared[c] * p]
 
 
 def side_of(weights: SignedLines, rows: Coarse, frame: Floats, doubts: list[int]) -> SignedProblem:

@@ -16,6 +16,7 @@ from math import floor, gcd, inf, isqrt
 
 import numpy as np
 from flint import fmpq_mat, fmpz_mat
+from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
 from relu_cert.bags import Each
@@ -82,6 +83,11 @@ class RefineData:
     def floats(self) -> Floats:
         """The rows in floats."""
         return np.array([[x / self.scale for x in z] for z in self.N])
+
+    @cached_property
+    def rows(self) -> NDArray[np.object_]:
+        """The rows as Python's integers."""
+        return np.array(self.N, dtype=object)
 
     @property
     def bags(self) -> Each:
@@ -159,9 +165,10 @@ def closed(data: RefineData, kinks: frozenset[int], basis: Sequence[Row]) -> fro
     """All lines that vanish on the face."""
     if not kinks:
         return kinks
-    rows = data.lines.matrix.astype(object)
-    heights = rows @ np.array(basis, dtype=object).T if basis else np.zeros((len(rows), 0), dtype=object)
-    return kinks | frozenset(np.flatnonzero(~np.any(heights != 0, axis=1)).tolist())
+    vanish = np.ones(len(data.lines.rows), dtype=bool)
+    for b in basis:
+        vanish &= data.lines.signs(b) == 0
+    return kinks | frozenset(np.flatnonzero(vanish).tolist())
 
 
 def float_lines(lines: Lines) -> Floats:
@@ -204,12 +211,10 @@ class _Newton:
     def __init__(self, data: RefineData, faces: Sequence[LineFace], bits: int, at: Sequence[Row] | None = None) -> None:
         self.data, self.faces, self.bits = data, faces, bits
         self.Z = data.floats
-        self.rows = np.array(data.N, dtype=object)
+        self.rows = data.rows
         self.seen = np.array(data.lines.seen((1,) * data.lines.D), dtype=np.float64)
-        line, multiple = np.array(data.lines.line), np.sign(np.array(data.lines.multiple, dtype=object)).astype(int)
-        self.on = [
-            np.array([c >= 0 and face.side[c] * m > 0 for c, m in zip(line, multiple, strict=True)]) for face in faces
-        ]
+        line, own = data.lines.on_rows
+        self.on = [np.array(face.side, dtype=np.int8)[line] * own > 0 for face in faces]
         self.bases = [face_basis(data, sorted(face.kinks)) for face in faces]
         if not all(self.bases):
             raise Unrefined("a neuron lies on lines that meet in 0 only")
@@ -365,17 +370,17 @@ def first_hit(
     data: RefineData, faces: Sequence[LineFace], here: Sequence[Row], there: Sequence[Row], bits: int
 ) -> tuple[Fraction, list[frozenset[int]]]:
     """How far the neurons can go on the way from here to there before a line is met, and the lines met by each."""
-    rows = data.lines.matrix.astype(object)
     small = 1 << bits - ZERO_BITS
     part, hits = Fraction(1), [frozenset[int]()] * len(faces)
     for i, (face, a, b) in enumerate(zip(faces, here, there, strict=True)):
-        side = np.array(face.side, dtype=object)
-        before, after = (side * (rows @ np.array(v, dtype=object)) for v in (a, b))
-        for c in np.flatnonzero(after < 0).tolist():
-            size = max(map(abs, data.lines.rows[c]))
-            if after[c] > -small * size:
+        side = np.array(face.side)
+        about, doubts = data.lines.heights(b)
+        for c in np.flatnonzero((side != 0) & ((side * about < 0.0) | doubts)).tolist():
+            row = data.lines.rows[c]
+            before, after = (int(side[c]) * sum(x * y for x, y in zip(row, v, strict=True)) for v in (a, b))
+            if after >= 0 or after > -small * max(map(abs, row)):
                 continue
-            at = Fraction(max(int(before[c]), 0), max(int(before[c]), 0) - int(after[c]))
+            at = Fraction(max(before, 0), max(before, 0) - after)
             if at < part - Fraction(1, 1 << ZERO_BITS):
                 part, hits = at, [frozenset[int]()] * len(faces)
             if at < part + Fraction(1, 1 << ZERO_BITS):
@@ -452,9 +457,9 @@ def _lasting(vectors: Sequence[Row]) -> list[int]:
 
 def with_sides(data: RefineData, face: LineFace, v: Row) -> LineFace:
     """The face with the sides on which v lies exactly."""
-    heights = data.lines.matrix.astype(object) @ np.array(v, dtype=object)
-    side = tuple(0 if c in face.kinks else (1 if h > 0 else -1) for c, h in enumerate(heights))
-    return replace(face, side=side)
+    side = np.where(data.lines.signs(v) > 0, 1, -1)
+    side[sorted(face.kinks)] = 0
+    return replace(face, side=tuple(side.tolist()))
 
 
 def _with_kinks(data: RefineData, face: LineFace, lines: frozenset[int]) -> LineFace:

@@ -18,7 +18,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
-from relu_cert.cover.lines import Lines, SignedLines
+from relu_cert.cover.lines import Lines, SignedLines, Signs
 from relu_cert.cover.refine import RefineData, closed, face_basis, float_lines, kernel_of
 from relu_cert.cover.stack import Floats, SharpCones, SignedProblem
 from relu_cert.evidence import Row, Tie
@@ -45,16 +45,15 @@ def unit(u: Row) -> Floats:
     return np.array([(x << 300) / size for x in u])
 
 
-def heights(weights: SignedLines, u: Row) -> list[int]:
-    """p_c.u for every line."""
-    return [int(h) for h in weights.lines.matrix.astype(object) @ np.array(u, dtype=object)]
+def signs_at(weights: SignedLines, u: Row) -> tuple[int, ...]:
+    """The signs of p_c.u for every line."""
+    return tuple(weights.lines.signs(u).tolist())
 
 
 def top(weights: SignedLines, u: Row) -> Fraction:
     """xi theta.(Zu)_+"""
-    total = sum(a * b for a, b in zip(weights.c0, u, strict=True))
-    total += sum(w * h for w, h in zip(weights.w, heights(weights, u), strict=True) if h > 0)
-    return Fraction(total, weights.unit)
+    v = dual_vector(weights, weights.lines.signs(u))
+    return Fraction(sum(a * b for a, b in zip(v, u, strict=True)), weights.unit)
 
 
 def length_squared(lines: Lines, u: Row) -> int:
@@ -72,18 +71,15 @@ def value_squared(weights: SignedLines, u: Row) -> Fraction:
     return max(top(weights, u), Fraction(0)) ** 2 / length_squared(weights.lines, u)
 
 
-def dual_vector(weights: SignedLines, side: Sequence[int]) -> list[int]:
+def dual_vector(weights: SignedLines, side: Sequence[int] | Signs) -> list[int]:
     """c0 + sum of w_c p_c over the lines that are on, times unit."""
-    v = list(weights.c0)
-    for c, s in enumerate(side):
-        if s > 0 and weights.w[c]:
-            v = [x + weights.w[c] * p for x, p in zip(v, weights.lines.rows[c], strict=True)]
-    return v
+    total = weights.weighted[np.asarray(side) > 0].sum(axis=0)
+    return [a + int(x) for a, x in zip(weights.c0, total.tolist(), strict=True)]
 
 
 def ties_at(data: RefineData, weights: SignedLines, xi: int, u: Row) -> list[Tie]:
     """The ties in the direction of an exact vector u: one, or one for each side of the convex lines through it."""
-    side = tuple((x > 0) - (x < 0) for x in heights(weights, u))
+    side = signs_at(weights, u)
     kinks = [c for c, s in enumerate(side) if s == 0]
     convex = [c for c in kinks if weights.w[c] > 0]
     basis = face_basis(data, kinks)
@@ -119,7 +115,7 @@ def shortened(data: RefineData, weights: SignedLines, u: Row, side: tuple[int, .
         if not g:
             continue
         short = tuple(x // g for x in v)
-        if tuple((h > 0) - (h < 0) for h in heights(weights, short)) == side:
+        if signs_at(weights, short) == side:
             return short
     return u
 
@@ -202,7 +198,7 @@ def _clip(s: Fraction, low: int | None, high: int | None) -> Fraction:
 
 def tight_lines(weights: SignedLines, tie: Tie) -> list[int]:
     """The lines with weight that pass through u."""
-    return [c for c, (w, h) in enumerate(zip(weights.w, heights(weights, tie.u), strict=True)) if w and not h]
+    return [c for c in np.flatnonzero(weights.lines.signs(tie.u) == 0).tolist() if weights.w[c]]
 
 
 def at_weights(tie: Tie, before: SignedLines, after: SignedLines) -> Tie:
@@ -335,7 +331,7 @@ def faces_near(data: RefineData, weights: SignedLines, xi: int, pieces: Sequence
     """The rays and planes of the directions of pieces on many convex lines."""
     found = []
     for piece in pieces:
-        side = tuple((h > 0) - (h < 0) for h in heights(weights, piece.u))
+        side = signs_at(weights, piece.u)
         kinks = [c for c, s in enumerate(side) if s == 0]
         if sum(weights.w[c] > 0 for c in kinks) > FEW_SIDES and len(face_basis(data, kinks)) <= 2:
             found.append(Tie(xi, shortened(data, weights, piece.u, side, kinks), side, None))
@@ -350,7 +346,7 @@ def _piece_near(weights: SignedLines, xi: int, about: Floats, at: Floats, radius
     u, shares = shortest(weights, side, near)
     if weights.lines.biases:
         u, shares = _without_bias(weights, side, about, u, shares)
-    signs = [(h > 0) - (h < 0) for h in heights(weights, u)]
+    signs = list(signs_at(weights, u))
     if any(t and s != t for c, (s, t) in enumerate(zip(side, signs, strict=True)) if weights.w[c] and c not in shares):
         raise Untied("the best direction of a piece lies outside of it")
     tight = [c for c, t in enumerate(signs) if t == 0 and weights.w[c]]

@@ -22,7 +22,7 @@ from relu_cert.cover.refine import RefineData
 from relu_cert.cover.setting import CoverData, setting
 from relu_cert.cover.stack import Floats
 from relu_cert.cover.state import Serial
-from relu_cert.cover.ties import engine_ties, exact_shares, heights, shortened, tight_lines
+from relu_cert.cover.ties import engine_ties, exact_shares, shortened, signs_at, tight_lines
 from relu_cert.cover.train import TrainingTask, ascend, train
 from relu_cert.errors import Unsettled
 from relu_cert.evidence import Cover, Row, Tie
@@ -273,7 +273,7 @@ def tie_of(problem: Problem, data: RefineData, weights: SignedLines, neuron: Neu
     """The class as a tie of the cover at an end, where it need not be tight."""
     (v,), _ = scaled_rows([to_vector(class_map(problem, neuron).v(column(end)))])
     u: Row = tuple(neuron.sign * x for x in primitive(v))
-    side = tuple((x > 0) - (x < 0) for x in heights(weights, u))
+    side = signs_at(weights, u)
     short = shortened(data, weights, u, side, [c for c, s in enumerate(side) if s == 0])
     tie = Tie(neuron.sign, short, side, ())
     tight = tight_lines(weights, tie)

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from relu_cert.cover.lines import lines_of, row_space, weights_of
 from relu_cert.cover.refine import data_of
-from relu_cert.cover.ties import dual_vector, heights, piece_squared, pieces_near, tight_lines
+from relu_cert.cover.ties import dual_vector, piece_squared, pieces_near, signs_at, tight_lines
 
 F = Fraction
 NEAR = 0.6
@@ -37,7 +37,7 @@ def test_the_shortest_vector_of_a_piece_has_no_bias(seed: int) -> None:
             assert 0 <= share <= 1 if weights.w[c] < 0 else share >= 1 or share <= 0
             v = [x + share * weights.w[c] * p for x, p in zip(v, lines.rows[c], strict=True)]
         assert v[-1] == 0
-        assert all(h * s >= 0 for h, s in zip(heights(weights, tie.u), tie.side, strict=True))
+        assert all(h * s >= 0 for h, s in zip(signs_at(weights, tie.u), tie.side, strict=True))
         size = float(piece_squared(weights, tie)) ** 0.5
         assert size <= _least(weights, tie.side, tight) * (1 + 1e-6) + 1e-9
 
@@ -60,3 +60,13 @@ def _least(weights, side, tight) -> float:
         options={"maxiter": 500, "ftol": 1e-14},
     )
     return float(np.sqrt(found.fun)) / weights.unit
+
+
+def test_signs_of_heights_are_exact_where_floats_see_none() -> None:
+    """Heights of 1, 0 and -1 between products of 10^40, and those of rows that floats tell."""
+    a, b = 10**20 + 1, 10**20
+    lines = lines_of(((F(a), F(b)), (F(1), F(1)), (F(-3), F(7))))
+    for u, first in (((1 - b, a - 1), 1), ((b, -a), 0), ((b - 1, 1 - a), -1)):
+        heights = [sum(x * y for x, y in zip(p, u, strict=True)) for p in lines.rows]
+        assert heights[0] == first
+        assert lines.signs(u).tolist() == [(h > 0) - (h < 0) for h in heights]
