@@ -16,8 +16,8 @@ from math import log
 
 import numpy as np
 
-from relu_cert.clock import stopped
-from relu_cert.errors import Unsettled
+from relu_cert.clock import require_time, stopped
+from relu_cert.errors import Late, Unsettled
 from relu_cert.exact import Matrix, dot, sqrt_upper
 from relu_cert.path.branch import BranchPoint, FollowedBranch
 from relu_cert.path.build import DEGREE, Dependent, Unmatched, beside, build, continued, events, solved, through
@@ -128,10 +128,16 @@ class _Search:
             a = reached
 
     def step(self, a: Fraction, b: Fraction) -> Fraction:
-        """Pieces, or a gap, from a as far as it goes towards b: how far that is."""
-        if stopped():
+        """Pieces, or a gap, from a as far as it goes towards b: how far that is; to b where time is over."""
+        try:
+            require_time()
+            return self.tried_step(a, b)
+        except Late:
             self.gaps.append(Gap(1 / b, 1 / a, LATE))
             return b
+
+    def tried_step(self, a: Fraction, b: Fraction) -> Fraction:
+        """The same; Late while nothing is written where time is over."""
         self.tried += 1
         reason, apart, dependent = "", False, False
         taus: list[tuple[FollowedBranch, float]] = []

@@ -6,7 +6,7 @@ from fractions import Fraction as F
 
 import pytest
 
-from relu_cert.errors import Unsettled
+from relu_cert.errors import Late, Unsettled
 from relu_cert.path import follow as module
 from relu_cert.path.branch import FollowedBranch
 from relu_cert.path.pieces import Piece
@@ -31,3 +31,22 @@ def test_an_interval_whose_points_are_settled_and_whose_pieces_are_not_ends(monk
     assert not found.cover.pieces
     assert [(gap.lo, gap.hi) for gap in found.cover.gaps] == [(F(1, 10), F(1, 9))]
     assert 40 < len(tried) < 400
+
+
+def test_time_that_is_over_in_a_solve_is_a_gap_and_keeps_what_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The solver itself ends with Late; the pieces that were proved before stay, the rest is gaps that say so."""
+    solve, calls = module.solved, []
+
+    def late(*given: object) -> object:
+        calls.append(given)
+        if len(calls) > 2:
+            raise Late
+        return solve(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "solved", late)
+    found = facts_on(example("conjecture-relu"), F(1), F(1, 50), F(8)).path
+    assert found is not None
+    pieces, gaps = found.cover.pieces, found.cover.gaps
+    assert pieces and gaps and all(gap.reason == module.LATE for gap in gaps)
+    assert not any(piece.lo < gap.hi and gap.lo < piece.hi for piece in pieces for gap in gaps)
+    assert sum(one.hi - one.lo for one in (*pieces, *gaps)) >= F(8) - F(1, 50)
