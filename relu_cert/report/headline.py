@@ -103,6 +103,7 @@ def _network(facts: Facts) -> Iterator[Sentence]:
     yield Sentence(f"The zero network is a best one, {why}; proved.", proved("optimal"), facts.zero)
     rest = "the output bias" if facts.problem.roots else "the free terms"
     alone = f"The best network has no neuron: it is {rest} alone; proved."
+    alone = alone if facts.problem.free else "The best network is the zero network; proved."
     yield Sentence(alone, _known(facts, "p-unique"), _width(facts) == 0)
     unique = "The best network is unique (up to the order and splitting of neurons)"
     yield from _unique_or_several(facts, unique, f"; it has {count(_width(facts) or 0, 'neuron')}", "best network")

@@ -31,6 +31,7 @@ from relu_cert.report.terminal import report, shortened, wrapped
 
 SHOWN_NEURONS = 12
 FAR = 2  # times the best objective: from there on the report says what can be done
+SOMEWHAT = Fraction(11, 10)  # times the objective of the best network found: within that it is the bound that is far
 NAMELESS = ("torch", "safetensors", "state dict")  # they hold weights, and no activation
 FORMAT = "relu_cert network report"
 VERSION = 1
@@ -243,6 +244,9 @@ class NetworkReport(Report):
         mine, theirs = ((decimal(x, 8), decimal(whole - x, 8)) for x, whole in ((own, found.J), (best, value.upper)))
         yield f"loss         {mine[0]} and penalty {mine[1]}; of the best network found {theirs[0]} and {theirs[1]}"
         if value.lower <= 0 or FAR * value.lower >= found.J:
+            return
+        if value.upper > 0 and found.J <= SOMEWHAT * value.upper:
+            yield "to do        more time for the bound (--seconds): no better network was found, and none is excluded yet"
             return
         same = found.P if several else found.pruned_P
         ways = [(f"the same neurons, balanced{'' if several else ' and pruned'}", same.upper)]

@@ -48,8 +48,14 @@ def _holds(way: str, said: Mapping[str, str], part: str) -> bool:
     return said.get(way[:-1]) == SIGNS[way[-1]]
 
 
+USUAL = {r"\bfilter": "neuron", r"\bFilter": "Neuron", r"\bzero at a (row|window)\b": "zero at a data point"}
+
+
 def judged(place: str, words: str, said: Mapping[str, str]) -> str:
-    """What is wrong with a statement: that no table has it, or that the certificate does not hold what it needs."""
+    """What is wrong with a statement: that no table has it, or that the certificate does not hold what it needs. What
+    is said of filters and of rows of sets is said of neurons and data points."""
+    for own, usual in USUAL.items():
+        words = re.sub(own, usual, words)
     if place.startswith("why "):
         _, claim, verdict = place.split()
         if said.get(claim) != verdict:
