@@ -245,7 +245,7 @@ class NetworkReport(Report):
         yield f"loss         {mine[0]} and penalty {mine[1]}; of the best network found {theirs[0]} and {theirs[1]}"
         if value.lower <= 0 or FAR * value.lower >= found.J:
             return
-        if value.upper > 0 and found.J <= SOMEWHAT * value.upper:
+        if value.upper > 0 and SOMEWHAT * value.upper >= found.J:
             yield "to do        more time for the bound (--seconds): no better network was found, and none is excluded yet"
             return
         same = found.P if several else found.pruned_P
