@@ -26,7 +26,9 @@ _ANYWAY = "Leave lam out, or say anyway=True to judge it by the problem that is 
 
 
 def through_pipeline(model: Any, X: Any) -> tuple[Any, Any]:
-    """The last step of a Pipeline, and X as the steps before it transform it; anything else as it is."""
+    """The last step of a Pipeline, and X as the steps before it transform it; anything else as it is. A search stands
+    for its best model."""
+    model = getattr(model, "best_estimator_", model)  # of a search, fitted to all rows
     if not hasattr(model, "named_steps"):
         if type(model).__name__ == "TransformedTargetRegressor":
             raise DataError("the targets were transformed for this model; give model.regressor_ and these targets.")

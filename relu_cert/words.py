@@ -309,6 +309,11 @@ WORDS: tuple[Word, ...] = (
     ),
     Word("gap", "The relative duality gap: (objective - lower bound) / objective. On a path: a part without a proof."),
     Word("gated", "A gated ReLU network: on or off is decided by fixed gates, not by the weights themselves."),
+    Word(
+        "jump",
+        "A lambda at which there are best networks that no best networks at nearby lambdas tend to: the set of best "
+        "networks does not move continuously there. set-continuous is REFUTED then.",
+    ),
     Word("kink", "A data point at which a neuron is exactly zero; there its output has a corner."),
     Word("lambda", "The strength of the penalty, lambda/2 (|W1|^2 + |w2|^2); no division by the number of points."),
     Word("lambda_max", "The smallest lambda at which the best network is zero."),

@@ -38,9 +38,9 @@ from fractions import Fraction
 from typing import Annotated, Literal
 
 from relu_cert.errors import UsageError
-from relu_cert.figures import downwards
+from relu_cert.figures import downwards, short
 from relu_cert.free.terms import Free, free_constant, read_free
-from relu_cert.network.trained import TrainedNetwork
+from relu_cert.network.trained import TrainedNetwork, slope_text
 from relu_cert.problem.loss import LOGISTIC, SOFTMAX, SQUARES, Loss
 from relu_cert.serialize import UNWRITTEN
 
@@ -178,35 +178,38 @@ def convert(
     half = Fraction(1, 2) if loss is SQUARES else Fraction(1)
     N, entries = (n * targets, f"({n} * {targets})") if loss is SQUARES and targets > 1 else (n, f"{n}")
     by_two = " / 2" if half < 1 else ""
+    given = short(value).removeprefix("~")
     lam, minimised, formula, times = {
         Penalty.PAPER: (value, squares, "", Fraction(1)),
         Penalty.SCNN: (
             n * value,
             "1/(2n) |f - y|^2 + lambda sum |w_i|, columns not unitised",
-            f"{n} * {value}",
+            f"{n} * {given}",
             Fraction(n),
         ),
         Penalty.SKLEARN: (
             value * n / B,
             f"1/(2B) |f - y|^2 + alpha/(2B) (|W1|^2 + |w2|^2) on batches of B = {B}",
-            f"alpha n / B = {value} * {n} / {B}",
+            f"alpha n / B = {given} * {n} / {B}",
             Fraction(n),
         ),
         Penalty.PYTORCH: (
             N * value * half,
             f"1/{'n' if n == N else '(n C)'} |f - y|^2 + weight_decay/2 |{decayed}|^2",
-            f"{'n' if n == N else 'n C'} * weight_decay{by_two} = {entries} * {value}{by_two}",
+            f"{'n' if n == N else 'n C'} * weight_decay{by_two} = {entries} * {given}{by_two}",
             N * half,
         ),
         Penalty.PYTORCH_SUM: (
             value * half,
             f"|f - y|^2 + weight_decay/2 |{decayed}|^2",
-            f"weight_decay{by_two} = {value}{by_two}",
+            f"weight_decay{by_two} = {given}{by_two}",
             half,
         ),
     }[convention]
     here = f"times {times} that is {squares} with " if formula else ""
-    text = f"{convention}: {minimised}; {here}lambda = {formula}{' = ' if formula else ''}{lam}."
+    binary = "" if given == str(value) else f" ({given} is the double {slope_text(value).rpartition(' ')[2]})"
+    size = short(lam).removeprefix("~" if binary else "")
+    text = f"{convention}: {minimised}; {here}lambda = {formula}{' = ' if formula else ''}{size}{binary}."
     if loss is not SQUARES:
         logs = "sum log(1 + exp(-y f))" if loss is LOGISTIC else "CE"
         text = text.replace("1/(2B) |f - y|^2", f"1/B {logs}").replace("1/2 |f - y|^2", logs)

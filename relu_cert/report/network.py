@@ -246,7 +246,10 @@ class NetworkReport(Report):
         if value.lower <= 0 or FAR * value.lower >= found.J:
             return
         if value.upper > 0 and SOMEWHAT * value.upper >= found.J:
-            yield "to do        more time for the bound (--seconds): no better network was found, and none is excluded yet"
+            yield (
+                "to do        more time for the bound (--seconds): no network found is much better, and the bound is "
+                "far below"
+            )
             return
         same = found.P if several else found.pruned_P
         ways = [(f"the same neurons, balanced{'' if several else ' and pruned'}", same.upper)]

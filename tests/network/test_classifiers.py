@@ -124,3 +124,16 @@ def test_other_classifiers_get_a_sentence():
         certify_network(both, X, LABELS)
     with pytest.raises(DataError, match="labels other than those"):
         certify_network(fitted(), X, three)
+
+
+def test_a_search_stands_for_its_best_model():
+    """GridSearchCV holds the model that was fitted to all rows; its alpha is told as it was written, and its double."""
+    search = pytest.importorskip("sklearn.model_selection").GridSearchCV
+    options = {"hidden_layer_sizes": (3,), "solver": "lbfgs", "random_state": 0, "max_iter": 300}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = search(sklearn.MLPRegressor(**options), {"alpha": [0.1]}, cv=2).fit(X, X[:, 0])
+    found = certify_network(model, X, X[:, 0])
+    assert found.lam == F(0.1)
+    told = " ".join(found.report.to_text().split())
+    assert "lambda = alpha n / B = 0.1 * 24 / 24 = 0.1 (0.1 is the double 3602879701896397/2^55)." in told
