@@ -126,8 +126,11 @@ def with_free_terms(problem: Problem, data: Dataset, free: Free) -> Problem:
     """The problem with terms that are not penalised."""
     if "biases" in free and not data.source.bias:
         raise UsageError("--free biases needs the column of ones whose weights they are; read the data with --bias.")
-    if "biases" in free:
-        data.require_one_output("--free biases")
+    if "biases" in free and data.targets > 1:
+        raise UsageError(
+            "free biases of the first layer, which scikit-learn has, are known for networks with one output; with "
+            "several they can be weights like the others: --penalty paper --bias --free output-bias (squares)."
+        )
     if "biases" in free and data.source.pool == "sum":
         raise UsageError("--free biases is for --pool mean: a sum of constants grows with the bag.")
     if data.source.slope and (terms := [term for term in free if term != "output-bias"]):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from relu_cert import certify_network
-from relu_cert.errors import DataError
+from relu_cert.errors import DataError, UsageError
 from tests.cli.run import run
 from verify.__main__ import main as verify
 
@@ -215,3 +216,31 @@ def test_what_is_judged_of_deeper_and_normalised_networks_is_said_first():
     flat, _ = trained(nn.Sequential(*parts[:3], nn.Linear(4, 1)), torch.optim.SGD, steps=50)
     found = certify_network(flat, ROWS, TARGETS, DECAY, penalty="pytorch", seconds=30)
     assert found.headline.startswith("With batch normalisation folded in, ")
+
+
+@pytest.mark.parametrize(("kind", "outputs"), [("logistic", 1), ("softmax", 3)])
+def test_cross_entropies_of_torch(kind, outputs):
+    """What PyTorch counts with BCEWithLogitsLoss or CrossEntropyLoss, and weight_decay, is what is judged."""
+    torch.manual_seed(2)
+    model = nn.Sequential(nn.Linear(2, 5), nn.ReLU(), nn.Linear(5, outputs, bias=False))
+    X = torch.tensor(ROWS, dtype=torch.float32)
+    labels = (X[:, 0] > 0).long() + ((X[:, 1] > 0).long() if outputs > 1 else 0)
+    loss = nn.CrossEntropyLoss() if outputs > 1 else lambda f, t: nn.BCEWithLogitsLoss()(f[:, 0], t.to(f.dtype))
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.05, weight_decay=DECAY)
+    for _ in range(300):
+        optimiser.zero_grad()
+        loss(model(X), labels).backward()
+        optimiser.step()
+    found = certify_network(model, ROWS, labels, str(DECAY), penalty="pytorch", loss=kind, classes=outputs > 1)
+    own = copy.deepcopy(model).double()
+    with torch.no_grad():
+        counted = loss(own(X.double()), labels).item() + DECAY / 2 * sum(float((p**2).sum()) for p in own.parameters())
+    assert float(found.objective) / len(ROWS) == pytest.approx(counted, rel=1e-12)
+    assert found.claims["network-objective"].verdict == "PROVED"
+    assert f"as pytorch counts it, {counted:.8g} as trained" in " ".join(found.report.to_text().split())
+
+
+def test_a_decayed_output_bias_of_a_cross_entropy_gets_a_sentence():
+    """It is known with the squares only; what can be done is said."""
+    with pytest.raises(UsageError, match="with a cross-entropy train the last layer without a bias, or leave it out"):
+        certify_network(mlp(), ROWS, [1, 0] * (len(ROWS) // 2), "0.1", penalty="pytorch", loss="logistic")
