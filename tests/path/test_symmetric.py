@@ -208,6 +208,8 @@ def test_the_sum_of_outputs_of_a_superclass() -> None:
     assert not judged_even(even_piece([[1, 0], [0, 1]], (1, 1)), ["1 -1"], [0, 1], []).unique
     with pytest.raises(Rejected, match="a sum orthogonal to the lift"):
         judged_even(even_piece([[1, 0]], (1, 1)), ["1 -1"], [0], [])
+    with pytest.raises(Rejected, match="a sum orthogonal to the lift"):  # one entry that is not 0 is enough
+        judged_even(even_piece([[1, 0, 0]], (1, 1, 0)), ["1 -1 0"], [0], [])
 
 
 def test_rows_are_orthogonal_to_rays() -> None:
@@ -223,6 +225,8 @@ def test_dependence_that_is_constant() -> None:
     for a neuron that only happens to be dependent the checker rejects."""
     assert not judged_even(even_piece([[1, 0], [1, 0]], (1, 0)), [], [], ["1 0"]).unique
     assert judged_even(even_piece([[1, 0], [0, 1]], (1, 1)), [], [], ["1 0", "0 1"]).unique
+    with pytest.raises(Rejected, match="a sum below 1"):
+        judged_even(even_piece([[1, 0], [0, 1]], (1, 1)), [], [], ["1 0", "0 0"])
     with pytest.raises(Rejected, match="an array of 2"):
         judged_even(even_piece([[1, 0], [0, 1]], (1, 1)), [], [], ["1 0"])
     with pytest.raises(Rejected, match="an array of 2"):
@@ -255,3 +259,9 @@ def test_a_flank_in_the_lift_need_not_lose() -> None:
     for lift in ((), ((F(0), F(1), F(0)),)):
         with pytest.raises(Rejected, match="beside the face"):
             check_pinned(ball, S, class_, F(1, 100), Node(None), lift)
+    alone = Ball(VerifyProblem("relu", F(1), Z[:2], problem.y[:2]), problem.y[:2], F(0))
+    half, still = replace(class_, zeros=2, B=fmpq_mat([[1, 0], [0, 0]])), fmpq_mat([[1], [-1]])
+    with pytest.raises(Rejected, match="beside the face"):  # without any output, and no lift
+        check_pinned(alone, still, half, F(1, 100), Node(None))
+    with pytest.raises(Rejected, match="a class with a face"):
+        check_pinned(alone, still, replace(half, face=None), F(1, 100), Node(None))
