@@ -5,6 +5,8 @@
 # no trust in the solver: the floats are taken as the exact numbers they are, and what is said is proved.
 
 # %%
+from textwrap import fill
+
 import numpy as np
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import ElasticNet, Lasso
@@ -22,7 +24,7 @@ print(np.count_nonzero(loose.coef_), "and", np.count_nonzero(tight.coef_), "of",
 
 # %%
 for model in (loose, tight):
-    print(relu_cert.certify_solution(X, 1, y, None, model, gap=1e-9).headline)
+    print(fill(relu_cert.certify_solution(X, 1, y, None, model, gap=1e-9).headline))
 
 # %% [markdown]
 # What was fitted is compared with what is asked: another lambda, or another penalty, is another problem.
@@ -32,12 +34,12 @@ for lam, model in ((0.1, tight), (0.5, ElasticNet(alpha=0.5).fit(X, y))):
     try:
         relu_cert.certify_solution(X, 1, y, lam, model)
     except relu_cert.UsageError as error:
-        print(error)
+        print(fill(str(error)))
 
 # %% [markdown]
 # Two equal columns, and the solution is no longer one: the set of all of them is known exactly.
 
 # %%
 twice = relu_cert.certify_group_lasso([[1, 1], [0, 0], [2, 2]], 1, [3, 1, 4], lam=1)
-print(twice.headline)
+print(fill(twice.headline))
 print(twice.optimal_set.alphas)

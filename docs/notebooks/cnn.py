@@ -9,6 +9,7 @@
 # %%
 import csv
 from statistics import median
+from textwrap import fill
 
 import numpy as np
 
@@ -52,8 +53,9 @@ state = train(seed=0)
 
 # %%
 found = relu_cert.certify_network(state, images, y, str(DECAY), penalty="pytorch", conv="2x2:stride=2")
-print(found.headline)
-print(found.claims["network-optimal"].verdict, found.claims["network-balanced"].verdict)
+print(fill(found.headline))
+for name in ("network-optimal", "network-balanced"):
+    print(fill(f"{found.claims[name].verdict} {name} - {found.claims[name].detail}"))
 
 # %% [markdown]
 # So much for one start. What do others reach? All are compared with the same proved lower bound.
@@ -76,7 +78,7 @@ print(f"10 starts are {above[0]:.1g} % (best) and {median(above):.1g} % (median)
 
 # %%
 optimal = relu_cert.certify(images, y, found.lam, conv="2x2:stride=2", decayed_bias=True)
-print(optimal.headline)
+print(fill(optimal.headline))
 for neuron in optimal.network.neurons:
     print("+" if neuron.sign > 0 else "-", np.array([float(x) for x in neuron.w]).reshape(2, 2).round(3).tolist())
 

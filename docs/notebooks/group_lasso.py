@@ -5,6 +5,8 @@
 # scikit-learn on the diabetes data that come with it, and a group lasso with weights.
 
 # %%
+from textwrap import fill
+
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Lasso
 
@@ -31,7 +33,7 @@ print(found.claims["solution-optimal"].verdict, float(found.relative_gap) < 1e-9
 
 # %%
 groups = relu_cert.certify_group_lasso(X, 2, y, 0.5, weights="sqrt", intercept=True, average=True)
-print(groups.headline)
+print(fill(groups.headline))
 print([round(float(x), 3) for x in groups.coef_], round(groups.intercept_, 3))
 
 # %% [markdown]
@@ -39,5 +41,5 @@ print([round(float(x), 3) for x in groups.coef_], round(groups.intercept_, 3))
 
 # %%
 twins = relu_cert.certify_group_lasso([[1, 1, 0], [0, 0, 2]], 1, [3, 4], 1)
-print(twins.headline)
+print(fill(twins.headline))
 print(twins.optimal_set)

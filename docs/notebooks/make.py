@@ -28,6 +28,17 @@ def cells(source: str) -> list[nbformat.NotebookNode]:
     return made
 
 
+def joined(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """The same outputs; what was printed in several parts, by chance, is one."""
+    found: list[nbformat.NotebookNode] = []
+    for one in outputs:
+        if found and one.output_type == "stream" == found[-1].output_type and one.name == found[-1].name:
+            found[-1].text += one.text
+        else:
+            found.append(one)
+    return found
+
+
 def make(name: str) -> None:
     """Run one script and write its notebook."""
     notebook = nbformat.v4.new_notebook(cells=cells((HERE / f"{name}.py").read_text(encoding="utf-8")))
@@ -35,6 +46,8 @@ def make(name: str) -> None:
     NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
+        if cell.cell_type == "code":
+            cell.outputs = joined(cell.outputs)
     notebook.metadata.pop("language_info", None)
     nbformat.write(notebook, HERE / f"{name}.ipynb")
 

@@ -4,13 +4,15 @@
 # Four points on a cross, and one more network than expected: which networks are optimal, all of them?
 
 # %%
+from textwrap import fill
+
 import numpy as np
 
 import relu_cert
 
 Z, y = [[3, 0], [-3, 0], [0, 4], [0, -4]], [10, 10, 17, 17]
 found = relu_cert.certify(Z, y, 5)
-print(found.headline)
+print(fill(found.headline))
 
 # %% [markdown]
 # Every one of them is a mixture of the minimal ones, and here these are:
@@ -20,7 +22,7 @@ for one in found.networks():
     print(one.width, [f"{neuron.sign:+d} {[str(x) for x in neuron.w]}" for neuron in one.neurons])
 
 # %% [markdown]
-# They agree at the data, and nowhere else have to:
+# They agree at the data, and need not agree anywhere else:
 
 # %%
 X = np.array([[1, 1], [1, -1], [-2, 1]])
@@ -31,10 +33,10 @@ for one in found.networks():
 # Between two networks of this width there is no way without a loss; with two neurons more there is:
 
 # %%
-print(found.claims["connected"].detail)
+print(fill(found.claims["connected"].detail))
 
 # %% [markdown]
-# And with another lambda the best network is one again, all along an interval:
+# As lambda changes the set of best networks moves with it. That it never jumps is proved, piece by piece:
 
 # %%
-print(relu_cert.path([[1], [2], [-1]], [1, 3, 2], low="0.1max", high="max").headline)
+print(fill(relu_cert.path(Z, y, low="0.1max", high="max").headline))

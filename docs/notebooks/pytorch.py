@@ -6,6 +6,8 @@
 # is it from the best network of any width?
 
 # %%
+from textwrap import fill
+
 import numpy as np
 import torch
 from sklearn.datasets import load_diabetes
@@ -42,11 +44,12 @@ for _ in range(3000):
 decimal = [[str(x) for x in row] for row in Z], [str(t) for t in y]  # 0.1 is one tenth, as in a CSV file
 found = relu_cert.certify_network(model, *decimal, lam=str(weight_decay), penalty="pytorch", bias=True)
 print(f"at most {float(found.objective / found.value.lower - 1):.1%} above the best possible objective, proved")
-print(found.claims["network-merged"].verdict, found.claims["network-prune"].verdict)
+for name in ("network-merged", "network-prune"):
+    print(fill(f"{found.claims[name].verdict} {name} - {found.claims[name].detail}"))
 
 # %% [markdown]
 # The best network itself, and whether it is the only one:
 
 # %%
 best = relu_cert.certify(*decimal, found.lam, bias=True)
-print(best.headline)
+print(fill(best.headline))

@@ -5,11 +5,13 @@
 # with weight decay, is it the only one, and how does it change with lambda?
 
 # %%
+from textwrap import fill
+
 import relu_cert
 
 Z, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
 found = relu_cert.certify(Z, y, "1/10", bias=True)
-print(found.headline)
+print(fill(found.headline))
 
 # %% [markdown]
 # Every claim has a verdict and a reason. The convex program has more than one solution although the network is unique:
@@ -17,7 +19,7 @@ print(found.headline)
 
 # %%
 for name in ("optimal", "p-unique", "convex-unique", "connected", "sensitivity"):
-    print(found.claims[name].verdict, name, "-", found.claims[name].detail)
+    print(fill(f"{found.claims[name].verdict} {name} - {found.claims[name].detail}"))
 
 # %% [markdown]
 # In a notebook the result shows its pictures.
@@ -30,7 +32,7 @@ found
 
 # %%
 along = relu_cert.path(Z, y, bias=True, low="1/10")
-print(along.headline)
+print(fill(along.headline))
 for one in along.breakpoints:
     print(f"{float(one.hi):.12f}", one.kind, one.above, "->", one.below)
 
@@ -42,7 +44,7 @@ for one in along.breakpoints:
 jump = relu_cert.certify_group_lasso(
     [[0, 1, 1], [1, 1, 1]], [[0, 1], [2]], [2, 1], lam=1, interval=("1/2", 2), claims=["min-norm-continuous"]
 )
-print(jump.claims["min-norm-continuous"].verdict, "-", jump.claims["min-norm-continuous"].detail)
+print(fill(f"{jump.claims['min-norm-continuous'].verdict} - {jump.claims['min-norm-continuous'].detail}"))
 
 # %% [markdown]
 # Both files can be handed to anybody; `python -P -m verify xor.cert.json --data xor.csv` re-checks them.

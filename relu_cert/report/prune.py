@@ -69,6 +69,8 @@ class Pruning(Shown):
         gone = len(self.start) - len(self.free)
         if not self.start:
             return f"There is no neuron in {self.whose.removesuffix(',')}: nothing can be pruned; exact."
+        if not gone and len(self.start) == 1 and not self.constant:
+            return in_words_of(self.data.source, f"The only neuron of {self.whose} cannot be dropped; exact.")
         if not gone and self.data.bags is not EACH:  # pooled outputs may agree though no two neurons are in one cone
             words = f"None of the {self.started} of {self.whose} can be dropped with the others reweighted; exact."
             return in_words_of(self.data.source, words)

@@ -17,6 +17,8 @@ def test_nothing_can_be_pruned_of_a_network_without_neurons():
     """'None of the 0 neurons can be merged' is no sentence."""
     found = prune([[1, 2], [3, 4]], [0, 0], 1)
     assert found.headline == "There is no neuron in the optimal network found: nothing can be pruned; exact."
+    found = prune([[1], [2]], [1, 2], 1)
+    assert found.headline == "The only neuron of the optimal network found cannot be dropped; exact."
 
 
 def test_an_exact_optimum_is_said_to_be_one():
