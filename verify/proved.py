@@ -118,7 +118,7 @@ def theorem(certificate: bytes, data: bytes | None = None, limits: Limits | None
     that the optimal network is unique, where that is proved. verify/rocq/theorem.txt has its text."""
     text = read(certificate, data, limits or Limits())
     if not isinstance(text, CoverText | LeadersText):
-        raise Declined("--theorem", "the paper's objective", "bags, free terms, or the logistic loss")
+        raise Declined("--theorem", "the paper's objective, a cover or leaders", "other terms, or a list")
     said = run(text, "--write")
     kind = "cover" if isinstance(text, CoverText) else "leaders"
     if said[:1] != [text.statement] or kind not in said:
@@ -175,7 +175,9 @@ def read(certificate: bytes, data: bytes | None, limits: Limits) -> Text:
     try:
         return text_of(problem, facts["primal"], facts)
     except UNREADABLE as error:
-        raise Declined("--proved", "a certificate with the facts primal and cover, or leaders", repr(error)) from None
+        raise Declined(
+            "--proved", "a certificate with the facts primal and cover, leaders or dual", repr(error)
+        ) from None
 
 
 def text_of(problem: Problem, primal: dict[str, Any], facts: dict[str, Any]) -> Text:
@@ -194,9 +196,14 @@ def text_of(problem: Problem, primal: dict[str, Any], facts: dict[str, Any]) -> 
         if not terms:
             return CoverText(problem, neurons, cleared(theta), proof)
         ground: Text = CoverText(bare, neurons, cleared(problem.spread(theta)), proof)
+    elif problem.biases:
+        raise Declined("--proved", "a cover where the biases of the first layer are free", "another proof")
+    elif "dual" in facts:
+        from verify.proved_listed import ListedText
+
+        theta = vector(facts["dual"]["theta"])
+        ground = ListedText(bare if terms else problem, neurons, cleared(problem.spread(theta)), facts["dual"])
     else:
-        if problem.biases:
-            raise Declined("--proved", "a cover where the biases of the first layer are free", "leaders")
         led = facts["leaders"]
         unit, counts = Fraction(led["unit"]), integers(led["theta"])
         theta = tuple(unit * t for t in counts)

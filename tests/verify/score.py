@@ -1,8 +1,8 @@
 """Scores a checker on the corpus of files: python -m tests.verify.score [--kinds K,K] [--proved] [-- COMMAND ...]
 
 COMMAND, or without one the checker of this repository, is scored by `verify.arena`. With --proved it is the checker
-that is itself proved (verify/rocq), beside the one in Python: it speaks of the bounds alone, and of covers and leaders
-only, and the exit code is 0 iff they agree.
+that is itself proved (verify/rocq), beside the one in Python: it speaks of the bounds alone, and of covers, leaders
+and lists of pieces only, and the exit code is 0 iff they agree.
 """
 
 from __future__ import annotations
@@ -34,7 +34,14 @@ __all__ = [
     "second",
 ]
 Checker = Callable[["Entry"], bool]
-READ = ("problem", "input", "facts.primal", "facts.cover", "facts.leaders")  # what the proved checker looks at
+READ = (
+    "problem",
+    "input",
+    "facts.primal",
+    "facts.cover",
+    "facts.leaders",
+    "facts.dual",
+)  # what the proved checker looks at
 ROUNDED = Fraction(1, 1 << 200)  # it rounds the network to 300 bits, and logarithms to 240
 SAID = {
     "right": ("accepted", "declined", "rejected"),
@@ -56,6 +63,7 @@ LIMITS = {
     "facts.primal.neurons.0.v=0 0": "a neuron without outputs adds nothing",
     "facts.primal.neurons.0.norm=-2": "norms of several outputs are not read",
     "facts.primal.neurons.0.norm=1999999999/1000000000": "norms of several outputs are not read",
+    "a theta of zeros": "a piece that is there twice is there",
     "a free column that is left out is noticed by its keys": "coefficients of no column are not read",
 }
 

@@ -531,6 +531,65 @@ def test_chances(theta: str, logs: str, lower: str, right: bool) -> None:
     assert (bound(said, "lower") is not None) == right, said
 
 
+LISTED = ("optimal-03", "optimal_set-07", "bags-26", "free-logistic-attained", "network-04", "min_norm-03")
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_lists_of_patterns(name: str) -> None:
+    """Both bounds by multipliers for all pieces, also with bags, free terms and the logistic loss. A row that is told
+    apart on the other side, a sum of rows that is not 0, and multipliers that are smaller, are rejected."""
+    certified = (CORPUS / "accepted" / f"{name}.json").read_bytes()
+    value = json.loads(certified)["facts"]["value"]
+    found = proved.prove(certified)
+    assert Fraction(value["lower"]) - Fraction(1, 10**60) < found.lower <= found.upper
+    assert found.open.endswith("and no more") or found.open == "a list of patterns bounds the objective only"
+    text = proved.read(certified, None, Limits())
+    words = " ".join(text.lines()).split()
+    N, scale = len(text.problem.seen), words.index("scale", words.index("listed"))
+    for k in (k for k, word in enumerate(words) if word in "DO" and k > scale):
+        if words[k] == "O":
+            other = [*words[: k + 2], str(1 - int(words[k + 2])), *words[k + 3 :]]
+            assert bound(ran([" ".join(other)]), "lower") is None
+            for j in range(k + 3, k + 3 + N):
+                other = [*words[:j], str(int(words[j]) + 1), *words[j + 1 :]]
+                zero = not any(text.problem.seen[j - k - 3])  # a row of zeros may have any weight on its side
+                assert zero or bound(ran([" ".join(other)]), "lower") is None
+    for k in (k for k, word in enumerate(words) if word == "P" and k > scale):
+        for j in (j for j in range(k + 1, k + 1 + N) if int(words[j]) > 0):
+            other = [*words[:j], "-1", *words[j + 1 :]]
+            assert bound(ran([" ".join(other)]), "lower") is None
+    other = [*words[: scale + 1], str(2 * int(words[scale + 1])), *words[scale + 2 :]]
+    assert bound(ran([" ".join(other)]), "lower") is None or value["lower"] in ("0", "0/1")
+
+
+@pytest.mark.parametrize(
+    ("tree", "right"),
+    [
+        ("D 0 P 3 0 P 0 0", True),
+        ("D 0 P 2 0 P 0 0", False),  # m >= t where the row is on
+        ("D 0 P 3 0 P 1 0", False),  # m <= 0 where it is off
+        ("P 3 0", False),  # and neither where that is not known
+        ("D 0 P 3 -1 P 0 0", True),  # t <= m <= 0 for t < 0
+        ("D 0 P 3 -5 P 0 0", False),
+        ("D 0 P 3 1 P 0 0", False),
+        ("D 1 D 0 P 3 1 P 0 0 D 0 P 3 0 P 0 0", True),  # m >= t where it is on
+        ("O 0 1 0 0 P 3 0", False),  # no sum
+        ("O 0 1 1 0 P 3 0", False),  # that is not 0
+        ("D 0 O 1 0 1 1 P 3 0 P 0 0", True),  # z_1 = - z_0: both on is flat
+        ("D 0 O 1 1 1 1 P 3 1 P 0 0", False),  # both off the other way round is not
+        ("D 0 O 1 0 0 1 P 3 0 P 0 0", False),
+        ("D 7 P 3 0 P 0 0", False),
+    ],
+)
+def test_pieces_by_hand(tree: str, right: bool) -> None:
+    """Rows 1 and -1, theta = (3, -4), lambda = 3 (and 4 for the other sign, whose tree is right)."""
+    start = "problem 1 2 1 1 -1 1 3 -4 4 1 listed theta 1 3 -4 lower 25 2 scale 1"
+    said = answers(f"{start} {tree} D 1 P 0 4 P 0 0 end".split())
+    assert (bound(said, "lower") is not None) == right, said
+    narrow = answers(f"{start.replace('-4 4 1', '-4 3 1')} {tree} D 1 P 0 4 P 0 0 end".split())
+    assert bound(narrow, "lower") is None
+
+
 def test_leaves_of_several_outputs() -> None:
     """One row z = 1 and two outputs: F(u) = theta (u)_+. |theta| = lambda is accepted on both sides of 0, by a form
     without N; more is not, whatever N is."""

@@ -3,7 +3,7 @@
     With t = P'theta these prove |t.(Zu)_+| <= lambda |u|, whatever the targets are: they are checked beside targets 0.
     Where B'theta = 0 too, theta bounds the objective of the outputs P (Zw)_+ + B beta. *)
 From Coq Require Import Reals ZArith List Lra Lia Psatz Bool.
-From Relu Require Import Spec Vectors Duality Checker Cones Soundness Upper Leaders Prisms.
+From Relu Require Import Spec Vectors Duality Checker Cones Soundness Upper Leaders Listed Prisms.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -87,18 +87,21 @@ Qed.
 
 (** ** The checkers *)
 (** With free biases by a cover of prisms of height H, the rows of which are at most R long. *)
-Inductive point := ByCover (c : cover) | ByLeaders (c : leaders) | ByPrisms (c : cover) (H R : Z).
+Inductive point := ByCover (c : cover) | ByLeaders (c : leaders) | ByListed (c : listed) | ByPrisms (c : cover) (H R : Z).
 Open Scope Z_scope.
 (** the rows and lambda, without targets *)
 Definition bare (p : problem) : problem :=
   Problem (p_dim p) (p_rows p) (p_rden p) (map (fun _ => 0) (p_rows p)) 1 (p_lnum p) (p_lden p).
-Definition point_num (e : point) : list Z := match e with ByCover c | ByPrisms c _ _ => c_theta c | ByLeaders c => d_theta c end.
-Definition point_den (e : point) : Z := match e with ByCover c | ByPrisms c _ _ => c_tden c | ByLeaders c => d_tden c end.
+Definition point_num (e : point) : list Z :=
+  match e with ByCover c | ByPrisms c _ _ => c_theta c | ByLeaders c => d_theta c | ByListed c => i_theta c end.
+Definition point_den (e : point) : Z :=
+  match e with ByCover c | ByPrisms c _ _ => c_tden c | ByLeaders c => d_tden c | ByListed c => i_tden c end.
 (** t = P'theta is feasible *)
 Definition point_ok (p : problem) (t : terms) (e : point) : bool :=
   match e with
   | ByCover c => check (bare p) c && Nat.eqb (t_seen t) (p_dim p)
   | ByLeaders c => check_leaders (bare p) c && Nat.eqb (t_seen t) (p_dim p)
+  | ByListed c => check_listed (bare p) c && Nat.eqb (t_seen t) (p_dim p)
   | ByPrisms c H R => check_prisms (bare p) c H R && Nat.eqb (t_seen t) (pred (p_dim p)) end.
 
 Definition outputs (p : problem) (t : terms) : nat :=
@@ -188,12 +191,14 @@ Theorem point_sound p t e : point_ok p t e = true ->
   (0 < point_den e)%Z /\
   seen_ok (lambda_of p) (t_seen t) (p_dim p) (rows_of p) (ratio (point_den e) (point_num e)).
 Proof.
-  destruct e as [c|c|c H R0]; cbn [point_ok point_den point_num]; intros E; apply andb_prop in E; destruct E as [E S];
+  destruct e as [c|c|c|c H R0]; cbn [point_ok point_den point_num]; intros E; apply andb_prop in E; destruct E as [E S];
     apply Nat.eqb_eq in S; rewrite S.
   - unfold check in E. destruct (run (bare p) c) as [[A B]|] eqn:ER; [|discriminate].
     destruct (run_sound _ _ _ _ ER) as (Pf & Hc & _ & _ & _ & _ & _ & Fe & _). split; auto.
     apply feasible_seen; [left; exact (lambda_pos _ Pf)|exact Fe].
   - destruct (leaders_feasible _ _ E) as (Pf & Eb & Fe). destruct (bound_ok_facts _ _ _ _ _ Pf Eb) as (Ht & _). split; auto.
+    apply feasible_seen; [left; exact (lambda_pos _ Pf)|exact Fe].
+  - destruct (listed_feasible _ _ E) as (Pf & Eb & Fe). destruct (bound_ok_facts _ _ _ _ _ Pf Eb) as (Ht & _). split; auto.
     apply feasible_seen; [left; exact (lambda_pos _ Pf)|exact Fe].
   - destruct (prisms_sound _ _ _ _ E) as (_ & Ht & Fe). split; [exact Ht|exact Fe].
 Qed.

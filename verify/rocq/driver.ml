@@ -347,6 +347,29 @@ let read_leaders d n =
   { d_theta = theta; d_tden = tden; d_lown = lown; d_lowd = lowd; d_G = g; d_R = r; d_pos = pos; d_neg = neg;
     d_root = (fun x -> if Int.sign x < 0 then Int.zero else Int.sqrt x) }
 
+let rec read_pieces n = match token () with
+  | "P" -> Piece (numbers n)
+  | "D" -> let k = nat (small ()) in let on = read_pieces n in let off = read_pieces n in Divide (k, on, off)
+  | "O" -> let k = nat (small ()) in let side = small () = 1 in let a = numbers n in Only (k, side, a, read_pieces n)
+  | t -> fail "a piece" t
+
+let read_listed n =
+  expect "theta";
+  let tden = number () in
+  let theta = numbers n in
+  expect "lower";
+  let lown = number () in
+  let lowd = number () in
+  expect "scale";
+  let scale = number () in
+  let pos = read_pieces n in
+  let neg = read_pieces n in
+  expect "end";
+  { i_theta = theta; i_tden = tden; i_lown = lown; i_lowd = lowd; i_scale = scale; i_pos = pos; i_neg = neg }
+
+let check_list p c =
+  Printf.printf "lower %s %s %s\n%!" (Int.to_string c.i_lown) (Int.to_string c.i_lowd) (said (check_listed p c))
+
 let check_led p c =
   if written then Written.leaders c;
   Printf.printf "lower %s %s %s\n%!" (Int.to_string c.d_lown) (Int.to_string c.d_lowd) (said (check_leaders p c))
@@ -518,8 +541,9 @@ let read_bounds d n p =
     let longest = number () in
     read_single d q t columns outputs (ByPrisms (read_cover ~prisms:height d n p, height, longest))
   | "leaders" -> read_single d q t columns outputs (ByLeaders (read_leaders d n))
+  | "listed" -> read_single d q t columns outputs (ByListed (read_listed n))
   | "outputs" -> read_outputs d n q t loss columns outputs
-  | w -> fail "a cover, leaders or outputs" w
+  | w -> fail "a cover, leaders, a list or outputs" w
 
 let () =
   try
@@ -539,6 +563,7 @@ let () =
       | "unique" -> read_unique d n p network cover spread; sections network cover spread
       | "terms" -> read_bounds d n p; sections network cover spread
       | "leaders" -> check_led p (read_leaders d n); sections network cover spread
+      | "listed" -> check_list p (read_listed n); sections network cover spread
       | t -> fail "a section" t in
     sections None None None
   with
