@@ -221,7 +221,8 @@ def coarse(weights: SignedLines, lam: Fraction, margin: int) -> Coarse:
     times, over = lam.denominator << bits, weights.unit * lam.numerator
 
     def floored(A: NDArray[np.object_]) -> Integers:
-        return (A * times // over).astype(np.int64).reshape(-1, D)
+        found: Integers = (A * times // over).astype(np.int64).reshape(-1, D)
+        return found
 
     P, N = floored(weights.weighted[list(weights.convex)]), floored(-weights.weighted[list(weights.concave)])
     bound = (1 << bits) - (len(P) + len(N) + 1) * weights.lines.widest - margin

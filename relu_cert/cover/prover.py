@@ -47,7 +47,7 @@ from relu_cert.cover.ties import (
     unit,
     value,
 )
-from relu_cert.cover.train import Trained, objective, train, weigh
+from relu_cert.cover.train import MANY_ROWS, Trained, objective, train, weigh
 from relu_cert.evidence import Cover, Rounded, Tie
 from relu_cert.exact import Matrix, Vector, norm_squared, scaled_rows, sqrt_upper
 from relu_cert.free.terms import coefficients, combined
@@ -60,6 +60,7 @@ from relu_cert.solve.prepare import one_thread
 TRAIN, REFINE = 0.5, 0.8  # of the time: when training stops, and the exact finish, where neither has come to its end
 ATTEMPTS = 60
 TRAINED = 1e-4  # violations above this (relative) are worth training again
+SLIGHT = 1e-6  # with many rows training takes long, and those below this are kept aside at once
 MOST_TIES = 250
 LOOSE = (3, 5, 7, 9, 12, 15, 18, 21)  # theta times 1 - 2^-k: the steps of a proof without an exact finish
 COARSE, SURELY = 1e-3, 0.98  # a wider gap, if it is asked for, is proved without an exact finish; with some room
@@ -182,10 +183,11 @@ class Prover:
         directions = [(one.xi, one.numerators) for one in exact]
         weights = {xi: weights_of(data.lines, base, xi) for xi in (1, -1)}
         ties = known_ties(data, weights, directions)
+        lengths: list[Fraction] = []
         while True:
-            self._no_excess(weights, ties)
-            longest = max((longest_squared(data, weights[t.xi], t) for t in ties), default=Fraction(0))
-            tau = part_of(longest, data.lam, THETA_BITS)
+            lengths += [longest_squared(data, weights[t.xi], t) for t in ties[len(lengths) :]]
+            self._no_excess(ties, lengths)
+            tau = part_of(max(lengths, default=Fraction(0)), data.lam, THETA_BITS)
             theta = tuple(tau * x for x in base)
             radius = self._radius_squared(neurons, residual, theta)
             try:
@@ -243,10 +245,10 @@ class Prover:
             source = Rounded(tau, source.bits, moves_between(plain, base))
             return Covered(found.neurons, theta, replace(cover, source=source))
 
-    def _no_excess(self, weights: dict[int, SignedLines], ties: Sequence[Tie]) -> None:
-        """A tie that is truly above lambda is a neuron that is missing."""
-        for tie in ties:
-            if longest_squared(self.data, weights[tie.xi], tie) > self.data.lam**2 * (1 + TINY):
+    def _no_excess(self, ties: Sequence[Tie], lengths: Sequence[Fraction]) -> None:
+        """A tie that is truly above lambda, its length squared, is a neuron that is missing."""
+        for tie, length in zip(ties, lengths, strict=True):
+            if length > self.data.lam**2 * (1 + TINY):
                 raise Missed(tie.xi, np.array([float(x) for x in tie.u]) / max(abs(float(x)) for x in tie.u))
 
     def _new_ties(self, weights: dict[int, SignedLines], ties: Sequence[Tie], stuck: Stuck) -> list[Tie]:
@@ -335,13 +337,14 @@ class Prover:
         aside for the refinement."""
         task = self.given.task
         at, best = task.climb_near(missed.xi * trained.residual, (self.frame @ missed.u)[None, :])
-        size = float(task.sizes(trained.V).max(initial=1e-6))
-        V, xi = np.vstack([trained.V, 1e-6 * size * at]), np.append(trained.xi, float(missed.xi))
-        again = train(task, V, xi, told=self._trained, stop=self._late)
-        if float(best[0]) > task.lam * (1.0 + TRAINED) or again.objective < trained.objective * (1.0 - 1e-11):
-            self.trained, self.extra = again, []
-        else:
-            self.extra.append((missed.xi, self.frame.T @ at[0]))
+        if len(task.Z) <= MANY_ROWS or float(best[0]) > task.lam * (1.0 + SLIGHT):
+            size = float(task.sizes(trained.V).max(initial=1e-6))
+            V, xi = np.vstack([trained.V, 1e-6 * size * at]), np.append(trained.xi, float(missed.xi))
+            again = train(task, V, xi, told=self._trained, stop=self._late)
+            if float(best[0]) > task.lam * (1.0 + TRAINED) or again.objective < trained.objective * (1.0 - 1e-11):
+                self.trained, self.extra = again, []
+                return
+        self.extra.append((missed.xi, self.frame.T @ at[0]))
 
     def _start(self, trained: Trained) -> tuple[list[float], Floats]:
         """Signs and neurons from which to refine: the trained ones, and those kept aside with the weights that a lasso

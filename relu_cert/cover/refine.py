@@ -34,11 +34,18 @@ DIGITS = 1e-40
 MOVED = 1e-5  # a neuron is moved no farther, relatively, on the face that is proposed for it
 STATIONARY = 1e-11  # relative to lambda
 LEVEL = 1e-6  # a kink is left along a way that rises so much from it
+LONG = 64  # bits of the basis of a face: longer ones are shortened
+STALLED = 30  # steps on the same faces without a gain: the numbers of these are too long for the bits
+TIMES = (1, 2, 4)  # as many bits, where that is so
 ZERO_BITS = 200  # heights below 2^-200 are 0: digits go on to 2^-300
 
 
 class Unrefined(Exception):
     """No face was found on which the float network becomes optimal; the text says why."""
+
+
+class Stalled(Unrefined):
+    """Newton's method gains nothing."""
 
 
 @dataclass(frozen=True)
@@ -152,13 +159,26 @@ def kernel_of(E: Sequence[Row], rows: Sequence[Row]) -> list[Row]:
         return list(E)
     M = fmpz_mat([[sum(a * b for a, b in zip(p, e, strict=True)) for e in E] for p in rows])
     kernel, nullity = M.nullspace()
-    found = []
-    for j in range(int(nullity)):
-        w = [int(kernel[i, j]) for i in range(len(E))]
-        v = [sum(a * e[l] for a, e in zip(w, E, strict=True)) for l in range(len(E[0]))]
-        g = gcd(*v)
-        found.append(tuple(x // g for x in v))
+    found = [_combined([int(kernel[i, j]) for i in range(len(E))], E) for j in range(int(nullity))]
+    if any(abs(x).bit_length() > LONG for v in found for x in v):  # kinks of long numbers, such as binary64
+        return [_combined(w, E) for w in _short_kernel(M)]
     return found
+
+
+def _combined(w: Sequence[int], E: Sequence[Row]) -> Row:
+    """The primitive vector along sum w_i e_i."""
+    v = [sum(a * e[l] for a, e in zip(w, E, strict=True)) for l in range(len(E[0]))]
+    g = gcd(*v)
+    return tuple(x // g for x in v)
+
+
+def _short_kernel(M: fmpz_mat) -> list[Row]:
+    """A reduced basis (Lenstra, Lenstra and Lovasz) of the integers w with M w = 0: of (c M w, w) for a large c."""
+    k, r = M.nrows(), M.ncols()
+    c = 1 << r * (max(int(abs(x)).bit_length() for x in M.entries()) + r)
+    rows = [[*(c * int(M[j, i]) for j in range(k)), *(int(i == l) for l in range(r))] for i in range(r)]
+    reduced = [[int(x) for x in row] for row in fmpz_mat(rows).lll().tolist()]
+    return [tuple(row[k:]) for row in reduced if not any(row[:k])]
 
 
 def closed(data: RefineData, kinks: frozenset[int], basis: Sequence[Row]) -> frozenset[int]:
@@ -396,10 +416,13 @@ def refine(
     units = float_lines(data.lines)
     for tolerance in TOLERANCES:
         faces = [proposed_face(data, units, int(x), v, tolerance) for x, v in zip(xi, V, strict=True)]
-        try:
-            return _settled(data, faces, bits, in_time)
-        except Unrefined as why:
-            reason = why
+        for times in TIMES:
+            try:
+                return _settled(data, faces, times * bits, in_time)
+            except Unrefined as why:
+                reason = why
+                if not isinstance(why, Stalled):
+                    break
     raise reason
 
 
@@ -421,6 +444,8 @@ def _settled(data: RefineData, faces: list[LineFace], bits: int, in_time: Callab
         error, steps = newton.step()
         stalled = stalled + 1 if error > 0.5 * last else 0
         last = error
+        if stalled > STALLED:
+            raise Stalled("Newton's method on the faces of the neurons stalls")
         if error >= 2.0 ** -(bits - 70) and not (error < DIGITS and stalled > 2):
             there = newton.vectors(
                 [[w + x for w, x in zip(*both, strict=True)] for both in zip(newton.weights, steps, strict=True)]

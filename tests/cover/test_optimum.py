@@ -6,14 +6,17 @@ from contextlib import suppress
 from fractions import Fraction as F
 
 import numpy as np
+import pytest
 
 from relu_cert import certify, examples
+from relu_cert.cover import prover
 from relu_cert.cover.build import Missed
 from relu_cert.cover.limits import Limits
 from relu_cert.cover.prover import Prover
 from relu_cert.cover.setting import setting
-from relu_cert.cover.train import Trained, objective, polished, train
+from relu_cert.cover.train import Trained, TrainingTask, newton, objective, polished, train
 from relu_cert.data.read import read_csv_bytes
+from relu_cert.driver import network
 from relu_cert.driver.network import optimum_of_network
 from relu_cert.driver.optimum import LambdaChoice
 from relu_cert.evidence import Cover
@@ -24,17 +27,17 @@ from relu_cert.prove.facts import Facts, PieceMultipliers
 def test_what_was_kept_aside_belongs_to_the_network_after_a_refinement() -> None:
     """A neuron is missing beside the refined network: beside the trained one mammographic.csv came to no end."""
     data = read_csv_bytes(examples.path("iris").read_bytes(), "iris.csv")
-    prover = Prover(setting(unlisted_relu(data.Z, data.y)), F(1), Limits(), lambda moment: None)
-    whole = train(prover.given.task)
+    own = Prover(setting(unlisted_relu(data.Z, data.y)), F(1), Limits(), lambda moment: None)
+    whole = train(own.given.task)
     least = int(np.argmin(np.linalg.norm(whole.V, axis=1)))
-    V, xi = polished(prover.given.task, np.delete(whole.V, least, 0), np.delete(whole.xi, least))
-    value, residual = objective(prover.given.task, V, xi)
+    V, xi = polished(own.given.task, np.delete(whole.V, least, 0), np.delete(whole.xi, least))
+    value, residual = objective(own.given.task, V, xi)
     rest = Trained(V, xi, residual, value)
-    prover.extra = [(int(whole.xi[least]), whole.V[least] @ prover.frame)]
+    own.extra = [(int(whole.xi[least]), whole.V[least] @ own.frame)]
     with suppress(Missed):
-        prover._exact(rest)
-    assert prover.extra == []
-    assert prover.network.objective < rest.objective
+        own._exact(rest)
+    assert own.extra == []
+    assert own.network.objective < rest.objective
 
 
 def covered(Z: list[list[int]], y: list[int], ratio: str) -> Facts:
@@ -69,3 +72,35 @@ def test_small_data_rest_on_a_cover() -> None:
     wide = certify([[int(i == j) for j in range(9)] for i in range(9)], range(9), "1/2")
     assert isinstance(wide.facts.dual.multipliers, PieceMultipliers)
     assert wide.facts.known
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_neurons_that_are_hardly_missing_are_kept_aside(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With many rows training is not begun again for them: the exact finish gets them beside the trained ones."""
+    rng = np.random.default_rng(seed)
+    Z, y = rng.standard_normal((30, 3)).round(2), rng.standard_normal(30).round(2)
+    first = prover.train
+
+    def poorly(task: TrainingTask, V: object = None, *given: object, **named: object) -> object:
+        assert V is None, "training began again"
+        found = first(task, **named)  # type: ignore[arg-type]
+        keep = np.linalg.norm(found.V, axis=1) > np.linalg.norm(found.V, axis=1).min()
+        V, xi = newton(task, found.V[keep], found.xi[keep], [1e-9], 40)
+        value, residual = objective(task, V, xi)
+        return Trained(V, xi, residual, value)
+
+    monkeypatch.setattr(prover, "train", poorly)
+    monkeypatch.setattr(prover, "MANY_ROWS", 0)
+    monkeypatch.setattr(prover, "SLIGHT", 10.0)
+    found = certify(Z, y, lambda_ratio="1/10")
+    assert found.value.relative_gap < F(1, 10**30)
+
+
+def test_claims_about_the_value_leave_the_set_of_many_rows_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The optimum is the same; a claim about the set, or no list of claims, has it looked at."""
+    monkeypatch.setattr(network, "MANY_ROWS", 20)
+    rng = np.random.default_rng(0)
+    Z, y = rng.standard_normal((30, 5)).round(2), rng.standard_normal(30).round(2)
+    alone, whole = (certify(Z, y, lambda_ratio="1/2", claims=claims) for claims in (["optimal", "fit"], ["p-unique"]))
+    assert alone.value.upper == whole.value.upper and alone.value.reached
+    assert not alone.report.facts.known and whole.report.facts.known

@@ -7,8 +7,19 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import fmpz_mat
 
-from relu_cert.cover.refine import LineFace, beside, departure, face_basis, float_lines, proposed_face, refine
+from relu_cert import certify
+from relu_cert.cover.refine import (
+    LineFace,
+    beside,
+    departure,
+    face_basis,
+    float_lines,
+    kernel_of,
+    proposed_face,
+    refine,
+)
 from relu_cert.cover.setting import setting
 from relu_cert.problem import unlisted_relu
 
@@ -59,3 +70,23 @@ def test_lines_that_meet_far_away_are_not_all_kinks() -> None:
     assert len(face.kinks) == 2
     assert beside(face_basis(data, sorted(face.kinks)), v) < 1e-8
     assert all(side for c, side in enumerate(face.side) if c not in face.kinks)
+
+
+def test_faces_of_long_kinks_have_room_for_their_digits() -> None:
+    """Three kinks of binary64 numbers in five dimensions had a basis of 58 digits, and 300 bits were too few: Newton's
+    method stood still at 2e-33 for a thousand steps, and nothing was said of uniqueness."""
+    rng = np.random.default_rng(0)
+    Z, y = rng.standard_normal((30, 5)).round(2), rng.standard_normal(30).round(2)
+    found = certify(Z, y, lambda_ratio="1/2", claims=["optimal", "p-unique"])
+    assert found.value.relative_gap < Fraction(1, 10**60)
+    assert str(found.claims["p-unique"].verdict) == "PROVED"
+
+
+def test_a_long_basis_of_a_face_is_shortened() -> None:
+    """It spans the same: as many vectors, independent, orthogonal to the kinks, and no longer than Minkowski allows."""
+    rng = np.random.default_rng(0)
+    rows = [tuple(int(x * 2**52) for x in row) for row in rng.standard_normal((3, 5))]
+    basis = kernel_of([tuple(int(i == j) for j in range(5)) for i in range(5)], rows)
+    assert len(basis) == 2 == fmpz_mat([list(b) for b in basis]).rank()
+    assert not any(sum(x * y for x, y in zip(p, b, strict=True)) for p in rows for b in basis)
+    assert all(abs(x).bit_length() < 100 for b in basis for x in b)
