@@ -20,14 +20,14 @@ from fractions import Fraction
 from math import ceil
 
 from relu_cert.bags import EACH, Each
-from relu_cert.exact import Matrix, Vector, norm_squared, products, sqrt_lower, sqrt_upper
+from relu_cert.exact import Matrix, Vector, dot, norm_squared, products, sqrt_lower, sqrt_upper
 from relu_cert.free.terms import Free, weights_of
 from relu_cert.network.biases import square_root
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.problem.loss import SQUARES, Loss
 from relu_cert.prove.facts import ExactNeuron
 
-_ZERO, HALF, FINE = Fraction(0), Fraction(1, 2), Fraction(1, 2**256)
+_ZERO, _ONE, HALF, FINE = Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 2**256)
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,24 @@ def penalty(network: TrainedNetwork, lam: Fraction) -> Fraction:
 def objective(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, bags: Each = EACH) -> Fraction:
     """J with the squares, exactly."""
     return HALF * norm_squared(residual(network, Z, y, bags)) + penalty(network, lam)
+
+
+def least_loss(theta: Vector, y: Vector, penalty: Fraction) -> Fraction:
+    """No network with at most this penalty, lambda and a decayed bias included, has a smaller 1/2|f - y|^2.
+
+    t theta is feasible at t lambda, so that 1/2|f - y|^2 + t penalty >= t theta.y - t^2/2 |theta|^2 for all t >= 0; a
+    decayed bias, which is counted with the loss there, costs no more in the penalty where t >= 1. The best t is taken.
+    """
+    reach, size = dot(theta, y) - penalty, norm_squared(theta)
+    t = max(_ONE, reach / size) if size else _ONE
+    return max(_ZERO, t * reach - t * t * size / 2)
+
+
+def least_penalty(theta: Vector, y: Vector, loss: Fraction) -> Fraction:
+    """No network with at most this loss has a smaller penalty: the same with t near sqrt(2 loss) / |theta|."""
+    size = norm_squared(theta)
+    t = max(_ONE, sqrt_upper(2 * loss / size, 40)) if size else _ONE
+    return max(_ZERO, dot(theta, y) - t * size / 2 - loss / t)
 
 
 def left_of(network: TrainedNetwork, Z: Matrix, y: Vector, bags: Each = EACH) -> Vector:

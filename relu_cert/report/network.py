@@ -16,10 +16,18 @@ from relu_cert.clock import INTERRUPTED
 from relu_cert.data.dataset import Dataset
 from relu_cert.errors import UsageError
 from relu_cert.exact import Vector, norm_squared, sqrt_upper
-from relu_cert.figures import at_most, count, decimal, enclosed, entries, one_number, short
+from relu_cert.figures import at_least, at_most, count, decimal, enclosed, entries, one_number, short
 from relu_cert.free.terms import free_constant, free_parts, free_text, weights_of
 from relu_cert.network.examine import Comparison, Distance, Examination, distance, network_certificate
-from relu_cert.network.objective import Interval, balanced_outputs, bias_free, enclosed_loss, network_of
+from relu_cert.network.objective import (
+    Interval,
+    balanced_outputs,
+    bias_free,
+    enclosed_loss,
+    least_loss,
+    least_penalty,
+    network_of,
+)
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.trained import TrainedNetwork, alive, slope_text
 from relu_cert.prove.facts import ExactNeuron, Facts, Value
@@ -251,6 +259,14 @@ class NetworkReport(Report):
                 "far below"
             )
             return
+        if not found.logistic:
+            theta, y = self.facts.dual.theta, self.facts.problem.y
+            least = {
+                "penalty no loss": least_loss(theta, y, found.J - own),
+                "loss no penalty": least_penalty(theta, y, own),
+            }
+            if told := [f"with no more {what} is below {at_least(x)}" for what, x in least.items() if x]:
+                yield f"proved       {', '.join(told)}"
         same = found.P if several else found.pruned_P
         ways = [(f"the same neurons, balanced{'' if several else ' and pruned'}", same.upper)]
         if self.comparison.own is not None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction as F
+from math import hypot
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relu_cert import certify
 from relu_cert.network.biases import square_root
 from relu_cert.network.objective import (
     ConvexNeuron,
@@ -15,6 +18,8 @@ from relu_cert.network.objective import (
     convex_form,
     convex_objective,
     fit,
+    least_loss,
+    least_penalty,
     network_of,
     objective,
     residual,
@@ -99,3 +104,29 @@ def test_dual_value_bounds_every_network() -> None:
     dual = 3 * theta - theta**2 / 2
     assert convex_objective(convex_form(optimal), one, y, lam).shift(-dual) == Interval(F(0), F(0))
     assert 0 <= objective(optimal, one, y, lam) - dual < F(1, 2**90)
+
+
+@pytest.mark.parametrize("decayed", [False, True])
+def test_no_network_has_a_smaller_loss_at_its_penalty_nor_a_smaller_penalty_at_its_loss(decayed):
+    """Against drawn networks, and the optimal one, at which both bounds are sharp; a decayed bias is penalty."""
+    Z, y = [[1, 2], [-1, 1], [2, -1], [0, 3]], [F(3), F(-1), F(2), F(1)]
+    optimal = certify(Z, y, 1, decayed_bias=decayed)
+    facts = optimal.report.facts
+    theta, targets = facts.dual.theta, facts.problem.y
+    draw = random.Random(1)
+    best = (float(optimal.network.b2), [[float(a) for a in n.w] for n in optimal.network.neurons])
+    signs = [n.sign for n in optimal.network.neurons]
+    cases = [(best[0], best[1], signs, 1e-9)]
+    for _ in range(300):
+        m = draw.randint(0, 3)
+        W = [[draw.gauss(0, 1) for _ in range(2)] for _ in range(m)]
+        cases.append((draw.gauss(0, 1) * decayed, W, [draw.choice((-1, 1)) for _ in range(m)], None))
+    for b, W, xi, sharp in cases:
+        f = [b + sum(s * max(sum(a * z for a, z in zip(w, row, strict=True)), 0) for s, w in zip(xi, W, strict=True))
+             for row in Z]  # fmt: skip
+        loss = sum((a - float(t)) ** 2 for a, t in zip(f, y, strict=True)) / 2
+        penalty = sum(hypot(*w) for w in W) + b * b / 2
+        bounds = float(least_loss(theta, targets, F(penalty))), float(least_penalty(theta, targets, F(loss)))
+        assert bounds[0] <= loss + 1e-9 and bounds[1] <= penalty + 1e-9
+        if sharp:
+            assert bounds == pytest.approx((loss, penalty), abs=1e-6)
