@@ -102,17 +102,17 @@ def algebraic(coefficients: Sequence[Any], lo: Number, hi: Number) -> Reals:
     given = Poly([QQ.to_sympy(QQ.convert(c)) for c in reversed(coefficients)], x, domain="QQ")
     for factor, _ in given.factor_list()[1]:
         roots = [CRootOf(factor, i) for i in range(factor.count_roots())] if factor.degree() > 1 else []
-        inside = [t for t in roots if _between(factor, t, lo, hi)]
+        inside = [t for i, t in enumerate(roots) if _between(factor, i, lo, hi)]
         if len(inside) == 1 and factor.count_roots(_sympy(lo), _sympy(hi)) == 1:
             domain = QQ.algebraic_field(inside[0])
             return Reals(domain, factor, lo, hi)
     raise ValueError("no irrational root between lo and hi")
 
 
-def _between(factor: Poly, root: Any, lo: Number, hi: Number) -> bool:
-    """lo < root < hi: roots below lo, and below hi, are counted."""
+def _between(factor: Poly, i: int, lo: Number, hi: Number) -> bool:
+    """Whether root i is between lo and hi: roots below lo, and below hi, are counted."""
     below = factor.count_roots(None, _sympy(lo)), factor.count_roots(None, _sympy(hi))
-    return bool(below[0] <= root.index < below[1])
+    return bool(below[0] <= i < below[1])
 
 
 def _sympy(q: Number) -> Rational:

@@ -105,6 +105,11 @@ def root_of(x: Any) -> Any:
 PLACES = 12
 
 
+def aligned(lines: str) -> str:
+    """Equations as a notebook shows them."""
+    return f"$$\\begin{{aligned}}{lines}\\end{{aligned}}$$"
+
+
 def said(x: Any) -> str:
     """The expression as text; the roots of polynomials in it with what encloses its value."""
     from sympy import CRootOf, Integer, floor, sstr

@@ -17,7 +17,17 @@ from typing import Any
 
 from flint import arb, arb_mat, ctx, fmpq_mat
 
-from relu_cert.closed_forms.numbers import Writer, as_exact, as_flint, expression, expressions, root, root_of, said
+from relu_cert.closed_forms.numbers import (
+    Writer,
+    aligned,
+    as_exact,
+    as_flint,
+    expression,
+    expressions,
+    root,
+    root_of,
+    said,
+)
 from relu_cert.closed_forms.outputs import closed_outputs
 from relu_cert.errors import Unsettled
 from relu_cert.evidence.outputs import Alone, Pair
@@ -77,6 +87,10 @@ class ClosedForm:
         from sympy import latex
 
         return " \\\\\n".join(f"{latex(left)} &= {latex(right)}" for left, right in self.equations())
+
+    def _repr_latex_(self) -> str:
+        """The formulas in a notebook."""
+        return aligned(self.latex())
 
     def equations(self) -> Iterator[tuple[Any, Any]]:
         """Names and what they are, for people."""

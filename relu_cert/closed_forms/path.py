@@ -18,7 +18,7 @@ lambda at which no weight is negative. s is known exactly as in `optimum`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -26,15 +26,26 @@ from itertools import pairwise
 from math import gcd, lcm
 from typing import Any
 
-from flint import fmpq_mat
+from flint import arb, arb_poly, ctx, fmpq_mat
 
-from relu_cert.closed_forms.numbers import Writer, as_exact, as_flint, expression, expressions, near, root, short_root
+from relu_cert.closed_forms.numbers import (
+    Writer,
+    aligned,
+    as_exact,
+    as_flint,
+    expression,
+    expressions,
+    near,
+    root,
+    said,
+    short_root,
+)
 from relu_cert.closed_forms.optimum import sharpened, solved
-from relu_cert.exact import Vector, column, matrix_of, norm_squared, sqrt_upper, to_fmpq, to_fraction, to_vector
+from relu_cert.exact import Matrix, Vector, column, matrix_of, norm_squared, sqrt_upper, to_fmpq, to_fraction, to_vector
 from relu_cert.figures import holds_on
 from relu_cert.path.bounds import Bounds, bounds_of
 from relu_cert.path.curve import Breakpoint
-from relu_cert.path.pieces import PathPieces
+from relu_cert.path.pieces import PathPieces, Piece
 from relu_cert.path.polynomial import least, most
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.algebraic.field import Exact, product, solve
@@ -45,6 +56,9 @@ from relu_cert.prove.facts import LambdaMax, NeuronClass
 
 DIGITS = (60, 250)
 PLACES = 80
+MANY, MOST_MOVERS, MOST_TERMS = 10**6, 3, 400
+THIN, ALPHA_PLACES = Fraction(1, 10**60), 20  # the intervals of roots
+SHORT = 10**6  # longer denominators of rational ends are told in decimals
 SHARES = (Fraction(1), Fraction(3, 4), Fraction(1, 4))
 ERROR = Fraction(1, 10**60)  # what the digits leave, with room to spare
 
@@ -153,24 +167,29 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Moving:
-    """A stretch on which neurons move: with the symbol alpha their |w| add up to alpha lambda, alpha > 0, `relation`
-    (in alpha and lambda) is 0, and `value` is p*. `rays` are the other neurons. `neurons` is more than 1 where as many
-    share the weight in any way that fits the data: all optimal networks. Without rays `square` is lambda^2, and falls
-    as alpha grows. Proved for lo <= lambda <= hi."""
+    """A stretch on which neurons move, lo <= lambda <= hi: with symbols alpha > 0 the weight |w| of each of `movers` is
+    its alpha times lambda, the `relations` (in the alphas and lambda) are 0, and `value` is p*. `rays` are the other
+    neurons. `shared`: the |w| of all movers add up to alpha lambda, and they share it in any way that fits the data:
+    all optimal networks. With one alpha and no rays `square` is lambda^2, and falls as alpha grows."""
 
-    lo: Fraction
-    hi: Fraction
-    relation: Any
+    lo: Any
+    hi: Any
+    relations: tuple[Any, ...]
     value: Any
     square: Any = None
     rays: tuple[PathNeuron, ...] = ()
-    neurons: int = 1
+    movers: tuple[PathNeuron, ...] = ()
+    shared: bool = False
+    classes: tuple[NeuronClass, ...] = ()  # of the movers, then of the rays
+    residual: Any = None  # in the alphas and lambda
 
     @property
     def words(self) -> str:
         """Which neurons move."""
-        if self.neurons > 1:
-            return f"{self.neurons} neurons that move, the sum of |w| = alpha lambda"
+        if self.shared:
+            return f"{len(self.movers)} neurons that move, the sum of |w| = alpha lambda"
+        if len(self.movers) > 1:
+            return f"{len(self.movers)} neurons that move, |w_i| = alpha_i lambda"
         return "one neuron that moves, |w| = alpha lambda"
 
 
@@ -185,27 +204,33 @@ class PathForm:
     regions: int  # stretches that there are between the breakpoints
 
     @property
+    def ways(self) -> tuple[Stretch | Moving, ...]:
+        """All stretches with a formula, from large lambda to small."""
+        return tuple(sorted((*self.stretches, *self.moving), key=lambda way: -_rational(way.hi)))
+
+    @property
     def complete(self) -> bool:
-        """Whether every breakpoint is a formula, and so is the solution between each two of them (most of the way,
-        where a neuron moves)."""
-        return None not in self.breakpoints and len(self.stretches) + len(self.moving) == self.regions
+        """Whether every breakpoint is a formula, and so is the solution between each two of them, all the way."""
+        if None in self.breakpoints or len(self.ways) != self.regions:
+            return False
+        return all(_rational(upper.lo - lower.hi) < ERROR for upper, lower in pairwise(self.ways))
 
     def lines(self) -> list[str]:
         """The formulas as text."""
         from sympy import sstr
 
-        out = [f"breakpoint lambda = {sstr(x)}" for x in self.breakpoints if x is not None]
-        for one in self.stretches:
-            low = f"{sstr(one.lo)} <{'=' * (one.lo != 0)} lambda"
-            out += [f"for {low} <= {sstr(one.hi)}", f"  p*(lambda) = {sstr(one.value)}"]
-            out += map(_line, one.neurons)
-        for way in self.moving:
-            where = " <= lambda <= ".join(holds_on(way.lo, way.hi, 8))
-            tie = f"0 = {sstr(way.relation)}" if way.square is None else f"lambda^2 = {sstr(way.square)}"
-            out += [f"for {where} {way.words}", f"  {tie}", f"  p* = {sstr(way.value)}", *map(_line, way.rays)]
+        out = [f"breakpoint lambda = {said(x)}" for x in self.breakpoints if x is not None]
+        for way in self.ways:
+            if isinstance(way, Moving):
+                out += [f"for {way_ends(way)} {way.words}", *(f"  {told}" for told in way_lines(way))]
+                out += [*map(_line, way.movers), *map(_line, way.rays)]
+            else:
+                out += [f"for {way_ends(way)}", f"  p*(lambda) = {sstr(way.value)}", *map(_line, way.neurons)]
         left = self.regions - len(self.stretches) - len(self.moving)
         if left:
             out.append(f"{left} of {self.regions} stretches are not linear, or not known, in closed form: {SYSTEM}")
+        if unknown := self.breakpoints.count(None):
+            out.append(f"{unknown} of {len(self.breakpoints)} breakpoints have no formula")
         return out
 
     def to_json(self) -> dict[str, Any]:
@@ -217,38 +242,86 @@ class PathForm:
                 "lo": sstr(one.lo),
                 "hi": sstr(one.hi),
                 "value": sstr(one.value),
-                "neurons": [
-                    {
-                        "sign": n.sign,
-                        "block": n.block,
-                        "weight": sstr(n.weight),
-                        "direction": list(map(sstr, n.direction)),
-                    }
-                    for n in one.neurons
-                ],
+                "neurons": list(map(_neuron_json, one.neurons)),
             }
             for one in self.stretches
         ]
         known = [None if x is None else sstr(x) for x in self.breakpoints]
         moving = [
-            {"value": sstr(way.value)}
-            | ({"relation": sstr(way.relation)} if way.square is None else {"lambda_squared": sstr(way.square)})
+            {
+                "lo": sstr(way.lo),
+                "hi": sstr(way.hi),
+                "value": sstr(way.value),
+                "shared": way.shared,
+                "movers": list(map(_neuron_json, way.movers)),
+                "neurons": list(map(_neuron_json, way.rays)),
+            }
+            | ({"relations": list(map(sstr, way.relations))} if way.square is None else {})
+            | ({} if way.square is None else {"lambda_squared": sstr(way.square)})
             for way in self.moving
         ]
         content = {"breakpoints": known, "stretches": stretches, "moving": moving, "complete": self.complete}
         return content | {"latex": self.latex()}
 
+    def equations(self) -> Iterator[tuple[Any, Any]]:
+        """Names and what they are, stretch by stretch, for people."""
+        from sympy import Integer, Symbol
+
+        for x in self.breakpoints:
+            if x is not None:
+                yield Symbol("lambda_break"), x
+        for way in self.ways:
+            yield Symbol("lambda_from"), way.hi
+            yield Symbol("lambda_to"), way.lo
+            if isinstance(way, Moving):
+                ties = way.relations if way.square is None else (way.square,)
+                for tie in ties:
+                    yield Integer(0) if way.square is None else Symbol("lambda") ** 2, tie
+            yield Symbol("p^{*}"), way.value
+            neurons = (*way.movers, *way.rays) if isinstance(way, Moving) else way.neurons
+            for k, neuron in enumerate(neurons, 1):
+                if neuron.weight is not None:
+                    yield Symbol(f"|w_{k}|"), neuron.weight
+                yield Symbol(f"u_{k}"), neuron.direction.T
+
     def latex(self) -> str:
         """The formulas as LaTeX, a line for each."""
         from sympy import latex
 
-        out = []
-        for one in self.stretches:
-            low = f"{latex(one.lo)} {'<' if one.lo == 0 else chr(92) + 'le'} {chr(92)}lambda"
-            out.append(rf"{low} \le {latex(one.hi)}: \quad & p^{{*}} = {latex(one.value)}")
-            for i, neuron in enumerate(one.neurons, 1):
-                out.append(rf"& |w_{{{i}}}| = {latex(neuron.weight)}, \quad u_{{{i}}} = {latex(neuron.direction.T)}")
-        return " \\\\\n".join(out)
+        return " \\\\\n".join(f"{latex(left)} &= {latex(right)}" for left, right in self.equations())
+
+    def _repr_latex_(self) -> str:
+        """The formulas in a notebook."""
+        return aligned(self.latex())
+
+
+def way_ends(way: Stretch | Moving) -> str:
+    """The lambdas of a stretch: exactly, or decimals for which it is proved."""
+    short = holds_on(_rational(way.lo), _rational(way.hi), 8)
+    lo, hi = (
+        near if x.is_Rational and x.q > SHORT else said(x) for x, near in zip((way.lo, way.hi), short, strict=True)
+    )
+    return f"{lo} <{'=' * (way.lo != 0)} lambda <= {hi}"
+
+
+def way_lines(way: Moving) -> list[str]:
+    """What holds of the alphas, and p*."""
+    from sympy import sstr
+
+    ties = [f"0 = {sstr(x)}" for x in way.relations] if way.square is None else [f"lambda^2 = {sstr(way.square)}"]
+    return [*ties, f"p* = {sstr(way.value)}"]
+
+
+def _number(x: Any) -> Any:
+    return expression(x) if isinstance(x, Fraction) else x
+
+
+def _neuron_json(neuron: PathNeuron) -> dict[str, Any]:
+    from sympy import sstr
+
+    weight = None if neuron.weight is None else sstr(neuron.weight)
+    direction = list(map(sstr, neuron.direction))
+    return {"sign": neuron.sign, "block": neuron.block, "weight": weight, "direction": direction}
 
 
 def _line(neuron: PathNeuron) -> str:
@@ -256,8 +329,8 @@ def _line(neuron: PathNeuron) -> str:
     from sympy import sstr
 
     where = "" if neuron.block is None else f" group {neuron.block}:"
-    unit = ", ".join(map(sstr, neuron.direction))
-    return f"  {'+' if neuron.sign > 0 else '-'}{where} ({sstr(neuron.weight)}) ({unit})"
+    unit, weight = ", ".join(map(sstr, neuron.direction)), "w" if neuron.weight is None else sstr(neuron.weight)
+    return f"  {'+' if neuron.sign > 0 else '-'}{where} ({weight}) ({unit})"
 
 
 SYSTEM = "r + sum alpha_a G_a r = y, r.G_a r = lambda^2"
@@ -275,12 +348,26 @@ def path_form(problem: Problem, largest: LambdaMax, cover: PathPieces, found: Se
     between = [(upper[1], lower[0]) for upper, lower in pairwise(ends)]  # (hi, lo) of every region
     known = [_region(problem, cover, lo, hi) for hi, lo in between]
     at = [_breakpoint(problem, cover, one, *pair) for one, pair in zip(found, pairwise(known), strict=True)]
+    for i, one in enumerate(known):
+        if not isinstance(one, Moving):
+            continue
+        if one.shared:
+            if not i and one.hi == between[0][0] and not any(gap.hi > one.hi for gap in cover.gaps):
+                known[i] = replace(one, hi=_top(largest, cover))
+            continue
+        breaks = (found[i] if i < len(found) else None, found[i - 1] if i else None)
+        told = (at[i] if i < len(found) else None, at[i - 1] if i else None)
+        top_ = first[0] if first and not i else None
+        known[i] = way = _widened(problem, cover, one, breaks, (between[i][1], between[i][0]), top_, told)
+        for k, end in ((i, way.lo), (i - 1, way.hi)):
+            if 0 <= k < len(at) and at[k] is None and not isinstance(end, Fraction):
+                at[k] = end
     limits = [_top(largest, cover), *at, expression(cover.lo)]
     rays = [x for x, pair in zip(at, pairwise(known), strict=True) if all(isinstance(one, Formula) for one in pair)]
     stretches = [
         _stretch(problem, cover, one, (limits[i], limits[i + 1]), between[i], rays) for i, one in enumerate(known)
     ]
-    systems = tuple(one for one in known if isinstance(one, Moving))
+    systems = tuple(replace(one, lo=_number(one.lo), hi=_number(one.hi)) for one in known if isinstance(one, Moving))
     return PathForm((*first, *at), tuple(one for one in stretches if one is not None), systems, len(known))
 
 
@@ -315,9 +402,9 @@ def _region(problem: Problem, cover: PathPieces, lo: Fraction, hi: Fraction) -> 
         found = _still(problem, known, active) if still is None else None
         still = found is not None
         movers = [a for a, ray in zip(active, rays, strict=True) if ray is None]
-        if found is None and len(movers) == 1:
+        if found is None and len(movers) <= MOST_MOVERS:
             others = [ray for ray in rays if ray is not None]
-            found = _moving(problem, cover, sorted(inside), known, (movers[0], active, others))
+            found = _moving(problem, cover, sorted(inside), known, (movers, active, others))
         if found is not None:
             return found
     return _together(problem, cover, lo, hi)
@@ -326,23 +413,37 @@ def _region(problem: Problem, cover: PathPieces, lo: Fraction, hi: Fraction) -> 
 def _together(problem: Problem, cover: PathPieces, lo: Fraction, hi: Fraction) -> Moving | None:
     """The same where the residual stays orthogonal to a subspace L, in which the outputs of all classes differ: with
     the projector Pi on its complement they have one kernel, Pi B B'Pi, and the sum of their weights is that of one
-    neuron for the targets Pi y."""
+    neuron for the targets Pi y. No other neuron can be active, and without it s would be y / lambda."""
     fine = [piece for piece in cover.pieces if lo <= piece.hi and piece.lo <= hi]
-    lifted = [piece.lifted for piece in fine]
-    first = lifted[0] if fine and not any(piece.pinned for piece in fine) else None
-    if first is None or len(first.groups) != 1 or first.forced or first.onset is not None:
-        return None
-    if any(one is None or (one.lift, one.groups, one.forced) != (first.lift, first.groups, ()) for one in lifted):
+    lifts = [_lift(piece) for piece in fine]
+    if not fine or lifts[0] is None or any(lift != lifts[0] for lift in lifts):
         return None
     if any([one.key for one in piece.classes] != [one.key for one in fine[0].classes] for piece in fine):
         return None
-    L = matrix_of(first.lift)
+    L = matrix_of(lifts[0])
     Pi = L.transpose() * (L * L.transpose()).solve(L)
-    B = class_map(problem, fine[0].classes[first.groups[0][0]]).B()
+    maps = [(one, class_map(problem, one).B()) for one in fine[0].classes]
+    seen = [B - Pi * B for _, B in maps]
+    if any(B * B.transpose() != seen[0] * seen[0].transpose() for B in seen):
+        return None
     y = column(problem.y)
-    made = _system(B - Pi * B, to_vector(y - Pi * y), ())
+    made = _system([(fine[0].classes[0], seen[0])], to_vector(y - Pi * y), ())
+    if made is None:
+        return None
+    lam = positive("lambda")
+    movers = tuple(_mover(one, B, made.residual, lam, None) for one, B in maps)
     ends = max(lo, min(piece.lo for piece in fine)), min(hi, max(piece.hi for piece in fine))
-    return None if made is None else replace(made, lo=ends[0], hi=ends[1], neurons=len(first.groups[0]))
+    return replace(made, lo=ends[0], hi=ends[1], movers=movers, shared=True)
+
+
+def _lift(piece: Piece) -> Matrix | None:
+    """The subspace to which s is orthogonal on all of a piece with one superclass; None if it is another one."""
+    if piece.even is not None:
+        return piece.even.lift if piece.even.lift and not piece.even.rays else None
+    known = piece.lifted
+    if known is None or piece.pinned or len(known.groups) != 1 or known.forced or known.onset is not None:
+        return None
+    return known.lift
 
 
 def _part(known: Bounds, share: Fraction) -> Bounds:
@@ -367,11 +468,15 @@ def _held(known: Bounds, neurons: Sequence[NeuronClass]) -> bool:
 
 
 def _moving(
-    problem: Problem, cover: PathPieces, inside: Sequence[int], known: Bounds, who: tuple[int, Sequence[int], list[Ray]]
+    problem: Problem,
+    cover: PathPieces,
+    inside: Sequence[int],
+    known: Bounds,
+    who: tuple[Sequence[int], Sequence[int], list[Ray]],
 ) -> Moving | None:
-    """The formulas of `_system` on the parts of pieces around this one where they hold. `who`: the neuron that moves,
+    """The formulas of `_system` on the parts of pieces around this one where they hold. `who`: the neurons that move,
     all that are active, those of them that are on rays."""
-    mover, active, rays = who
+    movers, active, rays = who
     neurons = [known.piece.classes[a] for a in active]
     if not _held(known, neurons):
         return None
@@ -383,33 +488,241 @@ def _moving(
                 if piece.piece.lo <= hi and lo <= piece.piece.hi and _held(piece, neurons):
                     lo, hi = min(lo, piece.piece.lo), max(hi, piece.piece.hi)
                     break
-    made = _system(known.maps[mover].B(), problem.y, rays)
-    return None if made is None else replace(made, lo=lo, hi=hi)
+    made = _system([(known.piece.classes[a], known.maps[a].B()) for a in movers], problem.y, rays)
+    first = [known.piece.classes[a] for a in movers]
+    return (
+        None
+        if made is None
+        else replace(made, lo=lo, hi=hi, classes=(*first, *(one for one in neurons if one not in first)))
+    )
 
 
-def _system(B: fmpq_mat, y: Vector, rays: Sequence[Ray]) -> Moving | None:
-    """r = y - alpha B c - H beta with c = B'r, H'r = lambda sqrt(m) and |c|^2 = lambda^2. The first equations are
-    linear in c and beta: c + alpha B'B c + B'H beta = B'y and alpha H'B c + H'H beta = H'y - lambda sqrt(m). What is
-    left is `relation`; without rays it is lambda^2 = c'c, in alpha alone. p* = 1/2 |y|^2 - 1/2 |y - r|^2."""
-    from sympy import Matrix, Symbol, cancel, eye, factor, fraction
+def _system(movers: Sequence[tuple[NeuronClass, fmpq_mat]], y: Vector, rays: Sequence[Ray]) -> Moving | None:
+    """r = y - sum alpha_a B_a c_a - H beta with c_a = B_a'r, H'r = lambda sqrt(m) and |c_a|^2 = lambda^2. The first
+    equations are linear in c and beta: c + B'B A c + B'H beta = B'y and H'B A c + H'H beta = H'y - lambda sqrt(m), with
+    all B_a side by side and A of the alphas. What is left are `relations`; without rays, and with one neuron, it is
+    lambda^2 = c'c, in alpha alone. p* = 1/2 |y|^2 - 1/2 |y - r|^2."""
+    from sympy import QQ, Matrix, cancel, factor, fraction
+    from sympy.polys.matrices import DomainMatrix
 
-    alpha, lam = Symbol("alpha", positive=True), Symbol("lambda", positive=True)
-    X, k = Matrix([[expression(to_fraction(x)) for x in row] for row in B.tolist()]), B.ncols()
-    H = Matrix([[expression(x) for x in ray.h] for ray in rays]).T if rays else Matrix.zeros(len(y), 0)
-    t, roots = expressions(y), Matrix([root(ray.m) for ray in rays])
-    upper = (eye(k) + alpha * X.T * X).row_join(X.T * H)
-    lower = (alpha * H.T * X).row_join(H.T * H)
-    right = (X.T * t).col_join(H.T * t - lam * roots) if rays else X.T * t
-    found = upper.col_join(lower).LUsolve(right).applyfunc(cancel)
-    c, beta = found[:k, :], found[k:, :]
-    fit = alpha * X * c + H * beta
-    square, value = factor((c.T * c)[0]), expression(norm_squared(y)) / 2 - (fit.T * fit)[0] / 2
+    names = ["alpha"] if len(movers) == 1 else [f"alpha_{i + 1}" for i in range(len(movers))]
+    alphas, lam = [positive(name) for name in names], positive("lambda")
+    columns = [[(a, list(map(to_fraction, c))) for c in B.transpose().tolist()] for a, (_, B) in enumerate(movers)]
+    listed = [(alphas[a], c) for part in columns for a, c in part if any(c)]
+    whose = [a for part in columns for a, c in part if any(c)]
+    h, k = [ray.h for ray in rays], len(listed)
+    field = QQ[tuple(alphas)].get_field()
+    everything = [*(c for _, c in listed), *h]
+    weights = [*(alpha for alpha, _ in listed), *[1] * len(h)]
+    rows = [
+        [
+            field.from_sympy(expression(_dot(a, b)) * w + (1 if i == j and i < k else 0))
+            for j, (b, w) in enumerate(zip(everything, weights, strict=True))
+        ]
+        for i, a in enumerate(everything)
+    ]
+    size = len(rows)
+    right = [
+        [
+            field.from_sympy(expression(_dot(a, y))),
+            *(field.from_sympy(expression(int(i == k + j))) for j in range(len(h))),
+        ]
+        for i, a in enumerate(everything)
+    ]
+    solution = DomainMatrix(rows, (size, size), field).lu_solve(DomainMatrix(right, (size, len(h) + 1), field))
+    solved_ = solution.to_Matrix()
+    shift = Matrix([1, *(-lam * root(ray.m) for ray in rays)])
+    found = (solved_ * shift).applyfunc(cancel)
+    if max(x.count_ops() for x in found) > MOST_TERMS:
+        return None
+    full = [expressions(tuple(c)) * (w * found[i]) for i, (c, w) in enumerate(zip(everything, weights, strict=True))]
+    fit = sum(full[1:], full[0])
+    squares = [factor(sum(found[i] ** 2 for i in range(k) if whose[i] == a)) for a in range(len(movers))]
+    value = expression(norm_squared(y)) / 2 - (fit.T * fit)[0] / 2
     others = tuple(
         PathNeuron(ray.sign, ray.block, expressions(ray.p) / root(ray.m), factor(b * root(ray.m)))
-        for ray, b in zip(rays, beta, strict=True)
+        for ray, b in zip(rays, found[k:], strict=True)
     )
-    relation = factor(fraction(cancel(square - lam**2))[0])
-    return Moving(Fraction(0), Fraction(0), relation, factor(value), None if rays else square, others)
+    relations = tuple(factor(fraction(cancel(one - lam**2))[0]) for one in squares)
+    residual = (expressions(y) - fit).applyfunc(cancel)
+    moving = tuple(_mover(one, B, residual, lam, alpha) for (one, B), alpha in zip(movers, alphas, strict=True))
+    square = squares[0] if len(movers) == 1 and not rays else None
+    zero = Fraction(0)
+    return Moving(zero, zero, relations, factor(value), square, others, moving, residual=residual)
+
+
+def positive(name: str) -> Any:
+    """A positive symbol."""
+    from sympy import Symbol
+
+    return Symbol(name, positive=True)
+
+
+def _mover(neuron: NeuronClass, B: fmpq_mat, residual: Any, lam: Any, alpha: Any) -> PathNeuron:
+    """A neuron that moves: u = B'r / lambda, and |w| = alpha lambda, if it has an alpha of its own."""
+    from sympy import Matrix, factor
+
+    rows = Matrix([[expression(to_fraction(x)) for x in row] for row in B.transpose().tolist()])
+    direction = (rows * residual * neuron.sign / lam).applyfunc(factor)
+    return PathNeuron(neuron.sign, neuron.block, direction, None if alpha is None else alpha * lam)
+
+
+def _widened(
+    problem: Problem,
+    cover: PathPieces,
+    way: Moving,
+    breaks: tuple[Breakpoint | None, Breakpoint | None],
+    region: tuple[Fraction, Fraction],
+    top: Any,
+    known: tuple[Any, Any],
+) -> Moving:
+    """The same stretch up to the ends of its region: exact breakpoints (`known`, or found here), or rational ends.
+
+    Going from the proved part towards an end, the active neurons stay the same until another class of a piece ties,
+    |v_b| = lambda, or a weight is 0; and until then the relations hold, because the solution is continuous. So the
+    stretch ends at the first lambda at which a relation and one of these equations have a solution."""
+    ends: list[Any] = [way.lo, way.hi]
+    inner = (way.lo + way.hi) / 2
+    for side, one in enumerate(breaks):
+        outer = region[side] if one is None else (one.lo, one.hi)[side]
+        events = _events(problem, cover, way, min(inner, outer), max(inner, outer))
+        if events is None:
+            continue
+        if side and top is not None:
+            if way.square is not None and not any(_between_alphas(way, event, inner, None) for event in events):
+                ends[side] = top
+            continue
+        roots = [(event, n) for event in events if (n := _crossings(way, event, inner, outer))]
+        if not roots:
+            ends[side] = region[side]
+        elif one is not None and all(n == 1 for _, n in roots):
+            met = {_crossing(way, event, one.lo, one.hi, known[side]) for event, _ in roots}
+            exact = met.pop()  # neurons that mirror each other tie at the same lambda
+            ends[side] = ends[side] if met or exact is None else exact
+    return replace(way, lo=ends[0], hi=ends[1])
+
+
+def _events(problem: Problem, cover: PathPieces, way: Moving, lo: Fraction, hi: Fraction) -> list[Any] | None:
+    """What is 0 where another class of these pieces ties or a ray has no weight; None if a piece does not have them."""
+    from sympy import Matrix, fraction, together
+
+    others: dict[NeuronClass, None] = {}
+    for piece in cover.pieces:
+        if piece.lo <= hi and lo <= piece.hi:
+            if not piece.plain or not set(way.classes) <= set(piece.classes):
+                return None
+            others |= dict.fromkeys(one for one in piece.classes if one not in way.classes)
+    lam, out = positive("lambda"), [fraction(together(ray.weight))[0] for ray in way.rays]
+    for one in others:
+        rows = Matrix(
+            [[expression(to_fraction(x)) for x in row] for row in class_map(problem, one).B().transpose().tolist()]
+        )
+        v = rows * way.residual
+        level = lam**2 if way.square is None else way.square
+        out.append(fraction(together((v.T * v)[0] - level))[0].expand())
+    return out
+
+
+def _between_alphas(way: Moving, event: Any, inner: Fraction, outer: Fraction | None) -> int:
+    """How many alphas between those of two lambdas (None: lambda_max, alpha = 0) solve an event, with one alpha alone:
+    lambda falls as alpha grows."""
+    from sympy import Poly, Rational
+
+    (alpha,) = way.square.free_symbols
+    poly = Poly(event, alpha)
+    if poly.is_zero:
+        return MANY
+    while outer is None and poly.eval(0) == 0:
+        poly = poly.quo(Poly(alpha, alpha))
+    ends = sorted((_alpha_at(way, alpha, inner), Rational(0) if outer is None else _alpha_at(way, alpha, outer)))
+    return int(poly.count_roots(*ends))
+
+
+def _alpha_at(way: Moving, alpha: Any, lam: Fraction) -> Any:
+    """The alpha of a lambda that is equal to this one to many digits."""
+    from sympy import Poly, Rational, fraction
+
+    top, bottom = fraction(way.square)
+    poly = Poly(top - expression(lam**2) * bottom, alpha)
+    found = [x for x in poly.real_roots() if x.is_positive]  # one, or none above lambda_max
+    return Rational(*_rational(found[0]).as_integer_ratio()) if found else Rational(0)
+
+
+def _crossings(way: Moving, event: Any, inner: Fraction, outer: Fraction) -> int:
+    """At most so many solutions there are of the relation and an event, between two lambdas."""
+    if way.square is not None:
+        return _between_alphas(way, event, inner, outer)
+    if len(way.movers) > 1:
+        return MANY
+    lo, hi = (expression(x) for x in sorted((inner, outer)))
+    places = [
+        place
+        for poly in _resultant(way.relations[0], event)
+        for place, _ in poly.intervals(eps=expression(THIN), inf=lo, sup=hi)
+    ]
+    return sum(_may_meet(way, event, *map(_fraction, place)) for place in places)
+
+
+def _may_meet(way: Moving, event: Any, lo: Fraction, hi: Fraction) -> bool:
+    """Whether the event may be 0 at the positive alpha that solves the relation, for some lo <= lambda <= hi, if there
+    is one alone by Descartes' rule: then common solutions with other signs, or conjugates, are told from it."""
+    with ctx.workprec(8 * PLACES):
+        lam = arb(to_fmpq(lo)).union(arb(to_fmpq(hi)))
+        relation, other = (arb_poly(_in_alpha(p, lam)) for p in (way.relations[0], event))
+        signs = [x > 0 for x in relation.coeffs() if x > 0 or x < 0]
+        if len(signs) < len(relation) or sum(a != b for a, b in pairwise(signs)) != 1:
+            return True
+        low, high = Fraction(0), Fraction(1)
+        while (relation(arb(to_fmpq(high))) > 0) != signs[-1]:
+            high *= 2
+        while high - low > high / 10**ALPHA_PLACES:
+            middle = (low + high) / 2
+            at = relation(arb(to_fmpq(middle)))
+            if at.contains(0):
+                return True
+            low, high = (low, middle) if (at > 0) == signs[-1] else (middle, high)
+        return bool(other(arb(to_fmpq(low)).union(arb(to_fmpq(high)))).contains(0))
+
+
+def _in_alpha(p: Any, lam: arb) -> list[arb]:
+    """The coefficients of a polynomial in alpha and lambda, for a ball of lambdas."""
+    from sympy import Poly
+
+    found = dict[int, arb]()
+    for (j, k), c in Poly(p.expand(), positive("alpha"), positive("lambda")).terms():
+        near = arb(to_fmpq(_rational(c))) + arb(0, 1) * arb(to_fmpq(ERROR))
+        found[j] = found.get(j, arb(0)) + near * lam**k
+    return [found.get(j, arb(0)) for j in range(max(found) + 1)]
+
+
+def _fraction(x: Any) -> Fraction:
+    return Fraction(int(x.p), int(x.q))
+
+
+def _crossing(way: Moving, event: Any, lo: Fraction, hi: Fraction, known: Any) -> Any:
+    """Their only solution between lo and hi: as it is known, or as the root of a factor of the resultant."""
+    a, b = expression(lo), expression(hi)
+    inside = [poly for poly in _resultant(way.relations[0], event) if poly.count_roots(a, b)]
+    if len(inside) != 1 or inside[0].count_roots(a, b) != 1:
+        return None
+    if known is not None and inside[0].eval(known).expand() == 0:
+        return known
+    return short_root(inside[0], a, b)
+
+
+def _resultant(*pair: Any) -> list[Any]:
+    """Factors of what is 0 in lambda where both are 0 in lambda and alpha; square roots of rationals are eliminated,
+    too, with their conjugates."""
+    from sympy import Poly, Pow, Rational, factor_list, resultant
+
+    roots = sorted({x for p in pair for x in p.atoms(Pow) if x.exp == Rational(1, 2)}, key=str)
+    names = [positive(f"s{i}") for i in range(len(roots))]
+    plain = [p.expand().subs(dict(zip(roots, names, strict=True))) for p in pair]
+    left = resultant(plain[0], plain[1], positive("alpha"))
+    for name, x in zip(names, roots, strict=True):
+        left = resultant(left, name**2 - x.base, name)
+    lam = positive("lambda")
+    return [Poly(p, lam) for p, _ in factor_list(left)[1] if p.has(lam)]
 
 
 def _still(problem: Problem, known: Bounds, active: Sequence[int]) -> Stretch | None:
@@ -520,8 +833,10 @@ def _eliminated(problem: Problem, cover: PathPieces, one: Breakpoint, above: Mov
 
     On the piece of the change only these neurons can be active, and the others have weight all along: at the last
     lambda at which the one has weight it still ties, and its weight is 0, by continuity."""
-    from sympy import Poly, Pow, Rational, Symbol, factor_list, fraction, resultant
+    from sympy import Rational, fraction
 
+    if len(above.movers) > 1 or len(below.movers) > 1:
+        return None
     more, fewer = (below, above) if len(below.rays) > len(above.rays) else (above, below)
     kept = [(ray.sign, ray.block, ray.direction) for ray in fewer.rays]
     going = [ray for ray in more.rays if (ray.sign, ray.block, ray.direction) not in kept]
@@ -537,17 +852,8 @@ def _eliminated(problem: Problem, cover: PathPieces, one: Breakpoint, above: Mov
         return None
     if any(to_fraction(least([to_fmpq(x) for x in row])) <= error for a, row in enumerate(rows) if a not in changed):
         return None
-    alpha, lam = Symbol("alpha", positive=True), Symbol("lambda", positive=True)
-    pair = [fraction(x)[0].expand() for x in (more.relation, going[0].weight)]
-    roots = sorted({x for p in pair for x in p.atoms(Pow) if x.exp == Rational(1, 2)}, key=str)
-    names = [Symbol(f"s{i}") for i in range(len(roots))]
-    plain = [p.subs(dict(zip(roots, names, strict=True))) for p in pair]
-    left = resultant(plain[0], plain[1], alpha)
-    for name, x in zip(names, roots, strict=True):
-        left = resultant(left, name**2 - x.base, name)
     lo, hi = (Rational(*x.as_integer_ratio()) for x in (one.lo, one.hi))
-    inside = [Poly(p, lam) for p, _ in factor_list(left)[1] if p.has(lam)]
-    inside = [p for p in inside if p.count_roots(lo, hi)]
+    inside = [p for p in _resultant(more.relations[0], fraction(going[0].weight)[0]) if p.count_roots(lo, hi)]
     if len(inside) != 1 or inside[0].count_roots(lo, hi) != 1:
         return None
     return short_root(inside[0], lo, hi)

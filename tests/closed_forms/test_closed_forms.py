@@ -167,9 +167,10 @@ def test_one_neuron_moves_beside_a_ray() -> None:
     assert found.exact.complete
     way = found.exact.moving[1]
     alpha, lam = symbols("alpha lambda", positive=True)
-    at = Rational(*((way.lo + way.hi) / 2).as_integer_ratio())
+    assert (way.lo, way.hi) == (found.exact.breakpoints[2], found.exact.breakpoints[1])
+    at = Rational(str(((way.lo + way.hi) / 2).evalf(9)))
     value = certify([[0], [1], [2]], [0, 1, 0], Fraction(int(at.p), int(at.q)), bias=True).value
-    roots = Poly(way.relation.subs(lam, at), alpha).nroots(n=40)
+    roots = Poly(way.relations[0].subs(lam, at), alpha).nroots(n=40)
     told = [way.value.subs({lam: at, alpha: x}).evalf(40) for x in roots if x.is_real and x > 0]
     assert any(abs(v - Float(str(float(value.upper)), 40)) < 1e-12 for v in told)
     one = found.breakpoints[1]
@@ -182,7 +183,7 @@ def test_neurons_that_move_together_have_one_formula() -> None:
     facts = facts_on(network([[3, 0], [-3, 0], [0, 4], [0, -4]], [10, 10, 17, 17], "gated"), *map(Fraction, (5, 4, 6)))
     assert facts.path is not None
     (way,) = path_form(facts.problem, facts.lambda_max, facts.path.cover, ()).moving
-    assert way.neurons == 4 and (way.lo, way.hi) == (4, 6)
+    assert way.shared and len(way.movers) == 4 and (way.lo, way.hi) == (4, 6)
     (alpha,) = way.square.free_symbols
     x = nsolve(way.square - 25, alpha, 0.3, prec=40)
     assert abs(way.value.subs(alpha, x) - float(facts.value.upper)) < 1e-9
@@ -196,3 +197,59 @@ def test_two_minimal_networks_are_the_ends_of_a_segment() -> None:
     t = Symbol("t", nonnegative=True)
     ends = [tuple(w.subs(t, k) for w in found.segment) for k in (0, 1)]
     assert ends == list(found.vertices) and sorted(ends[0]) == [0, 0, 5, 10] and sorted(ends[1]) == [0, 5, 5, 5]
+
+
+def test_neurons_that_mirror_each_other_have_one_formula() -> None:
+    """The ReLU square: four neurons share a weight for every lambda up to lambda_max, their directions move; p* is that
+    of `check`, and the stretch ends at lambda_max, exactly."""
+    data = [[3, 0], [-3, 0], [0, 4], [0, -4]], [10, 10, 17, 17]
+    found = path(*data, low="1/50").exact
+    (way,) = found.moving
+    assert found.complete and way.shared and len(way.movers) == 4 and way.hi == 2 * sqrt(1381)
+    (alpha,) = way.square.free_symbols
+    x = nsolve(way.square - 25, alpha, 0.5, prec=40)
+    lam = Symbol("lambda", positive=True)
+    assert abs(way.value.subs(alpha, x) - 52) < 1e-30
+    units = {tuple(round(float(a.subs({alpha: x, lam: 5})), 12) for a in one.direction) for one in way.movers}
+    assert units == {(a, b) for a in (-0.6, 0.6) for b in (-0.8, 0.8)}
+
+
+def test_a_stretch_with_a_neuron_that_moves_ends_at_exact_breakpoints() -> None:
+    """Exclusive or: from lambda_max down to the lambda at which two mirrored neurons tie, in radicals; with an event
+    that is another, or none, the end stays where the pieces proved it."""
+    found = path(*XOR, low="1/20").exact
+    (way,) = found.moving
+    assert (way.hi, way.lo) == found.breakpoints and way.hi == sqrt(6)
+    assert found.ways[1].hi == way.lo and "CRootOf" not in str(way.lo)
+
+
+def test_two_neurons_that_move_have_a_system() -> None:
+    """Two relations, in an alpha each: they and p* hold for the weights of `check` at a lambda of the stretch."""
+    found = path([[-1], [0], [2]], [1, 0, 1], low="1/10", bias=True).exact
+    way = next(way for way in found.moving if len(way.movers) == 2)
+    at = Rational(str(((way.lo + way.hi) / 2).evalf(6)))
+    told = certify([[-1], [0], [2]], [1, 0, 1], Fraction(int(at.p), int(at.q)), bias=True)
+    alphas = sorted(
+        (way.relations[0].free_symbols | way.relations[1].free_symbols) - {Symbol("lambda", positive=True)}, key=str
+    )
+    start = {Symbol("lambda", positive=True): at}
+    masses = [float(x) for x in told.facts.optimal_set.masses]  # type: ignore[union-attr]
+    values = []
+    for order in (masses, masses[::-1]):
+        try:
+            x = nsolve([r.subs(start) for r in way.relations], alphas, order, prec=40)
+        except ValueError:
+            continue
+        values.append(way.value.subs(start | dict(zip(alphas, x, strict=True))))
+    assert any(abs(v - Float(str(float(told.value.upper)), 40)) < 1e-12 for v in values)
+    assert not found.complete and found.lines()[-1] == "1 of 4 breakpoints have no formula"
+
+
+def test_notebooks_and_pages_show_formulas(xor: Certified, tmp_path: object) -> None:
+    """LaTeX in a notebook, MathML on the page of a path."""
+    assert xor.exact is not None and xor.exact._repr_latex_().startswith("$$\\begin{aligned}p^{*} &=")
+    found = path([[1], [2], [-1]], [1, 3, 2], low="1/10")
+    assert "\\lambda_{from} &= 7" in found.exact._repr_latex_()
+    page = replace(found.report, exact=True).html()
+    assert "In closed form" in page and "<mfrac>" in page and "from λ" in page
+    assert "In closed form" not in found.report.html()

@@ -304,3 +304,16 @@ def test_windows_in_order(conv: str, record: list[int], expected: list[list[int]
     """Positions row by row; in a window channel by channel, row by row; zeros around each channel."""
     found = list(windows(tuple(map(Fraction, record)), conv))
     assert [list(map(int, one)) for one in found] == expected
+
+
+@pytest.mark.parametrize("coefficients", [[7407, -4992, 832], [-77, 0, -360, 0, 1296], [-4, 0, 2]])
+def test_a_root_that_sympy_writes_with_a_factor_makes_a_field(coefficients: list[int]) -> None:
+    """CRootOf takes a factor out of some polynomials: then the root is a product, and still the root that is meant."""
+    highest = 3
+    reals = algebraic([QQ(c) for c in coefficients], QQ(0), QQ(highest))
+    t, total = reals.root, reals.domain.zero
+    for c in reversed(coefficients):
+        total = total * t + reals.of(QQ(c))
+    assert not total and reals.sign(t) == 1 and reals.sign(t - reals.of(QQ(highest))) == -1
+    low, high = reals.near(t)
+    assert low <= high and abs(float(low) - float(reals.expression(t))) < 1e-12

@@ -254,7 +254,14 @@ def verify_section(how: str, lines: Sequence[str], rows: Sequence[tuple[str, str
     return Section("verify", "Verify it", body)
 
 
-NAMES = {"p^{*}": "p*", "lambda_max": "lambda_max", "df": "degrees of freedom"}
+NAMES = {
+    "p^{*}": "p*",
+    "df": "degrees of freedom",
+    "lambda_break": "breakpoint λ",
+    "lambda_from": "from λ",
+    "lambda_to": "to λ",
+    "lambda**2": "λ²",
+}
 
 
 def math(expression: Any) -> Element:
@@ -271,7 +278,7 @@ def math(expression: Any) -> Element:
 def formula_section(equations: Iterable[tuple[Any, Any]]) -> Section:
     """Names and what they are, a line for each."""
     rows = [e("tr", e("td", NAMES.get(str(left), str(left))), e("td", math(right))) for left, right in equations]
-    note = e("p", "Proved: these numbers were put into the optimality conditions exactly.")
+    note = e("p", "Proved, in exact numbers: what is not proved is not here.")
     return Section("closed-form", "In closed form", (note, e("table", e("tbody", rows))))
 
 
