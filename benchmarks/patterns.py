@@ -30,9 +30,8 @@ import numpy as np
 
 from relu_cert.exact import Matrix, matrix
 from relu_cert.patterns import enumerate_patterns, predict
-from relu_cert.patterns.arrangement import arrangement, hyperplanes
+from relu_cert.patterns.arrangement import arrangement, both_halves, hyperplanes
 from relu_cert.patterns.cells import cells, minimal
-from relu_cert.patterns.words import both_halves
 
 Rows = list[list[int]]
 CLOCK = time.process_time

@@ -37,7 +37,7 @@ from relu_cert.driver.optimum import DEFAULT_GAP
 from relu_cert.driver.variant import DEFAULT_MAX_PATTERNS, network_problem
 from relu_cert.errors import DataError, UsageError
 from relu_cert.files import Place, decide_places, written_here
-from relu_cert.free.terms import read_free
+from relu_cert.free import read_free
 from relu_cert.lasso import fitted_intercept, given_coefficients, lasso
 from relu_cert.models import (
     fitted_alpha,
@@ -49,12 +49,12 @@ from relu_cert.models import (
     through_pipeline,
     trained_with,
 )
-from relu_cert.network.biases import OutputBias, fold
 from relu_cert.network.explore import Extreme
 from relu_cert.network.given import given_network
 from relu_cert.network.penalty import PYTORCH, convert, implied, without_decay
 from relu_cert.network.penalty import penalty as named_penalty
 from relu_cert.network.prune import Strategy
+from relu_cert.network.trained import OutputBias, fold
 from relu_cert.patterns import enumerate_patterns, predict
 from relu_cert.problem.loss import LOSSES, SOFTMAX, LossName
 from relu_cert.report.explore import Exploration

@@ -49,9 +49,8 @@ from relu_cert.driver.variant import (
 from relu_cert.errors import Late, UsageError
 from relu_cert.figures import count
 from relu_cert.files import beside
-from relu_cert.free.terms import roots, with_zero_rows
+from relu_cert.free import roots, with_zero_rows
 from relu_cert.lasso import Lasso
-from relu_cert.network.biases import OutputBias, fold
 from relu_cert.network.claims import network_verdicts
 from relu_cert.network.directions import merge_on_data, own_problem
 from relu_cert.network.examine import compare, examine
@@ -59,7 +58,7 @@ from relu_cert.network.explore import Extreme, optimal_networks
 from relu_cert.network.objective import ConvexNeuron, convex_form
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.prune import Strategy, prune_best, pruning_path
-from relu_cert.network.trained import TrainedNetwork
+from relu_cert.network.trained import OutputBias, TrainedNetwork, fold
 from relu_cert.path.curve import Breakpoint, breakpoints, curve
 from relu_cert.path.follow import Drafted, draft, follow_path, is_known
 from relu_cert.path.jumps import find_jump

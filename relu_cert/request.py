@@ -20,7 +20,7 @@ from relu_cert.driver.optimum import DEFAULT_GAP, IntervalChoice, LambdaChoice
 from relu_cert.driver.variant import Gates, Variant, sample_gates
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix
-from relu_cert.free.terms import read_free
+from relu_cert.free import read_free
 from relu_cert.patterns.predict import gate_patterns, read_gate_file
 from relu_cert.problem.loss import LOSSES, LossName
 

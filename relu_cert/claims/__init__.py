@@ -8,11 +8,11 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from relu_cert.claims.claim import CLAIMS, Claim, Result, Verdict, proved
-from relu_cert.claims.outputs import OF_THE_SET, of_the_set
+from relu_cert.claims.optimum import OF_THE_SET, of_the_set
 from relu_cert.clock import INTERRUPTED
 from relu_cert.cover.limits import ENOUGH, MANY_FEATURES, MOST_DIRECTIONS
 from relu_cert.errors import UsageError
-from relu_cert.free.terms import DEPENDENT
+from relu_cert.free import DEPENDENT
 from relu_cert.problem.loss import LOGISTIC
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts

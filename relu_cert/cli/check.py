@@ -10,8 +10,19 @@ from typing import TYPE_CHECKING
 
 from relu_cert.checker import second_opinion
 from relu_cert.claims import Result, Verdict, asked_for
-from relu_cert.cli.emit import decide, told, write_certificate, write_file
-from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, limits_of, model_of, read_data
+from relu_cert.cli.emit import (
+    chosen_example,
+    decide,
+    input_path,
+    is_problem,
+    lasso_of,
+    limits_of,
+    model_of,
+    read_data,
+    told,
+    write_certificate,
+    write_file,
+)
 from relu_cert.commands import Request, answer, check_lasso, check_problem
 from relu_cert.data.raw import delimiter_character
 from relu_cert.driver.optimum import LambdaChoice
@@ -19,7 +30,7 @@ from relu_cert.driver.variant import Variant, apply_variant
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix
 from relu_cert.files import beside, stem
-from relu_cert.free.terms import read_free
+from relu_cert.free import read_free
 from relu_cert.lasso import Lasso, read_lasso
 from relu_cert.problem import read_problem_json
 from relu_cert.report.check import CheckReport

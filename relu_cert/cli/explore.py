@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from relu_cert.cli.emit import decide, told
-from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
+from relu_cert.cli.emit import chosen_example, decide, input_path, limits_of, read_data, told
 from relu_cert.commands import compare_optima
 from relu_cert.data import read_csv
 from relu_cert.data.dataset import Dataset

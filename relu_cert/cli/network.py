@@ -10,15 +10,25 @@ from fractions import Fraction
 from itertools import zip_longest
 from pathlib import Path
 
-from relu_cert.cli.emit import again, decide, require_ending, told, write_certificate, write_file
-from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
+from relu_cert.cli.emit import (
+    again,
+    chosen_example,
+    decide,
+    input_path,
+    limits_of,
+    read_data,
+    require_ending,
+    told,
+    write_certificate,
+    write_file,
+)
 from relu_cert.commands import NETWORK_GAP, examine_network
 from relu_cert.data import read_csv
 from relu_cert.data.dataset import Dataset
 from relu_cert.errors import UsageError
 from relu_cert.exact import rational
 from relu_cert.files import stem
-from relu_cert.free.terms import read_free
+from relu_cert.free import read_free
 from relu_cert.network.examine import readable_copy
 from relu_cert.network.formats import read_network, write_network
 from relu_cert.network.penalty import PYTORCH, Conversion, Penalty, convert, implied, penalty, without_decay

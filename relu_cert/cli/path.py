@@ -7,8 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from relu_cert.cli.emit import decide, told, write_certificate, write_file
-from relu_cert.cli.options import chosen_example, input_path, is_problem, model_of, read_data
+from relu_cert.cli.emit import (
+    chosen_example,
+    decide,
+    input_path,
+    is_problem,
+    model_of,
+    read_data,
+    told,
+    write_certificate,
+    write_file,
+)
 from relu_cert.commands import follow
 from relu_cert.driver.variant import network_problem
 from relu_cert.errors import UsageError

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from relu_cert.cli.emit import decide, told
-from relu_cert.cli.options import chosen_example, input_path, read_data
+from relu_cert.cli.emit import chosen_example, decide, input_path, read_data, told
 from relu_cert.files import Place
 from relu_cert.patterns import enumerate_patterns, predict
 from relu_cert.report.patterns import Patterns, before

@@ -6,8 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from relu_cert.cli.emit import decide, require_ending, told
-from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
+from relu_cert.cli.emit import chosen_example, decide, input_path, limits_of, read_data, require_ending, told
 from relu_cert.commands import prune_network
 from relu_cert.errors import UsageError
 from relu_cert.exact import rational

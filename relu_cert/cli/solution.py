@@ -8,8 +8,16 @@ from pathlib import Path
 from shlex import quote
 
 from relu_cert.checker import recheck_command
-from relu_cert.cli.emit import decide, name_files, write_file
-from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, read_data
+from relu_cert.cli.emit import (
+    chosen_example,
+    decide,
+    input_path,
+    is_problem,
+    lasso_of,
+    name_files,
+    read_data,
+    write_file,
+)
 from relu_cert.data.raw import digest, read_bytes
 from relu_cert.errors import UsageError
 from relu_cert.files import beside, stem

@@ -11,7 +11,7 @@ from typing import Any
 from flint import arb, ctx, fmpq_mat
 
 from relu_cert.exact import to_fmpq, to_fraction
-from relu_cert.prove.algebraic.field import Exact, Number
+from relu_cert.prove.field import Exact, Number
 
 BITS = 400
 MOST_OPERATIONS = 60  # of an expression in radicals; beyond that the polynomial says more

@@ -32,14 +32,13 @@ from relu_cert.closed_forms.outputs import closed_outputs
 from relu_cert.errors import Unsettled
 from relu_cert.evidence.outputs import Alone, Pair
 from relu_cert.exact import Vector, first_independent, matrix_of, middle, norm_squared, to_fmpq, to_fraction
-from relu_cert.free.terms import outputs
+from relu_cert.free import outputs
 from relu_cert.problem.loss import LOGISTIC, SOFTMAX
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.algebraic.field import Exact, product, reduced, solve
-from relu_cert.prove.algebraic.guess import guessed_residual
 from relu_cert.prove.classes import ClassMap, class_map
 from relu_cert.prove.exact_optimum import guesses
 from relu_cert.prove.facts import AlgebraicSet, BallSet, ExactSet, Facts, NeuronClass
+from relu_cert.prove.field import Exact, guessed_residual, product, reduced, solve
 
 DIGITS = (60, 250, 800)
 DEGREES = (2, 4, 8, 16, 32)  # of fields

@@ -30,10 +30,9 @@ from relu_cert.outputs.sharpen import NeuronFaces, columns_on, equations, middle
 from relu_cert.outputs.train import Net
 from relu_cert.outputs.unique import face_of
 from relu_cert.problem.loss import SQUARES
-from relu_cert.prove.algebraic.field import Exact, product, reduced, solve
-from relu_cert.prove.algebraic.guess import guessed_residual
 from relu_cert.prove.exact_optimum import guesses
 from relu_cert.prove.facts import Facts
+from relu_cert.prove.field import Exact, guessed_residual, product, reduced, solve
 
 DIGITS = (60, 250, 800)
 DEGREES = (2, 4, 8, 16, 32)  # of fields

@@ -48,11 +48,10 @@ from relu_cert.path.curve import Breakpoint
 from relu_cert.path.pieces import PathPieces, Piece
 from relu_cert.path.polynomial import least, most
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.algebraic.field import Exact, product, solve
-from relu_cert.prove.algebraic.guess import guessed_residual
 from relu_cert.prove.classes import Ball, class_map, is_stable
 from relu_cert.prove.exact_optimum import guesses
 from relu_cert.prove.facts import LambdaMax, NeuronClass
+from relu_cert.prove.field import Exact, guessed_residual, product, solve
 
 DIGITS = (60, 250)
 PLACES = 80

@@ -19,7 +19,7 @@ from relu_cert.cover.setting import CoverData
 from relu_cert.cover.stack import Floats
 from relu_cert.cover.train import Trained
 from relu_cert.exact import Vector, dot
-from relu_cert.free.terms import orthogonal
+from relu_cert.free import orthogonal
 from relu_cert.prove.level import on_face
 
 TWO_SIDED_BITS = 150  # as many digits of theta are 0 where it is orthogonal

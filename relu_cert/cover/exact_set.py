@@ -23,10 +23,9 @@ from relu_cert.cover.refine import RefineData, Unrefined, face_basis
 from relu_cert.cover.ties import Untied, longest_squared, pieces_near, signs_at, tie_vector, tight_lines, unit
 from relu_cert.evidence import Cover, Row, Tie
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper, to_fraction
-from relu_cert.prove.algebraic.field import Exact, Number, product
-from relu_cert.prove.algebraic.guess import guessed_residual
 from relu_cert.prove.exact_optimum import above, facts_at, guesses, set_in_field, tied_neurons
 from relu_cert.prove.facts import Dual, Facts, FieldShares, Tied
+from relu_cert.prove.field import Exact, Number, guessed_residual, product
 
 DIGITS = 60  # of the residual of a refined network
 FIELD_DIGITS, FIELD_BITS = 240, 900

@@ -34,18 +34,17 @@ from relu_cert.cover.train import largest
 from relu_cert.errors import Late, Unsettled
 from relu_cert.evidence import Cover, Row, Tie
 from relu_cert.exact import Matrix, Vector, sqrt_upper
-from relu_cert.free.terms import DEPENDENT, outputs
+from relu_cert.free import DEPENDENT, outputs
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.candidates import Candidates, distinct, find_candidates, out_threshold_squared
-from relu_cert.prove.classes import Ball, has_biases, is_stable, size_squared
+from relu_cert.prove.classes import SEEMS_ZERO, Ball, has_biases, independent, is_stable, orthogonal_rows, size_squared
 from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, NeuronClass, UnknownSet
-from relu_cert.prove.lifts import SEEMS_ZERO, independent, orthogonal_rows
 from relu_cert.prove.optimal_set import optimal_set
-from relu_cert.prove.polytope.listing import list_polytope, shortest_weights, with_vertices
 from relu_cert.prove.polytope.polytope import Unlisted
-from relu_cert.prove.proposed_faces import independent_rows, neuron_on_face
-from relu_cert.prove.value import facts_of, fit, primal, value
+from relu_cert.prove.polytope.shortest import list_polytope, shortest_weights, with_vertices
+from relu_cert.prove.projection import independent_rows, neuron_on_face
+from relu_cert.prove.prove import facts_of, fit, primal, value
 from relu_cert.solve.prepare import one_thread
 
 SHORT = 10**6

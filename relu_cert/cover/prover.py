@@ -50,11 +50,11 @@ from relu_cert.cover.ties import (
 from relu_cert.cover.train import MANY_ROWS, Trained, objective, train, weigh
 from relu_cert.evidence import Cover, Rounded, Tie
 from relu_cert.exact import Matrix, Vector, norm_squared, scaled_rows, sqrt_upper
-from relu_cert.free.terms import coefficients, combined
+from relu_cert.free import coefficients, combined
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.loss import SQUARES, squares
 from relu_cert.problem.problem import Network
-from relu_cert.prove.lifts import orthogonal_part
+from relu_cert.prove.classes import orthogonal_part
 from relu_cert.solve.prepare import one_thread
 
 TRAIN, REFINE = 0.5, 0.8  # of the time: when training stops, and the exact finish, where neither has come to its end

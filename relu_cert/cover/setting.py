@@ -17,7 +17,7 @@ from relu_cert.cover.refine import RefineData, data_of
 from relu_cert.cover.stack import Floats
 from relu_cert.cover.train import Trained, TrainingTask, objective
 from relu_cert.exact import Matrix, Vector, first_independent, scaled_rows
-from relu_cert.free.terms import outputs, weights_of
+from relu_cert.free import outputs, weights_of
 from relu_cert.problem.loss import SQUARES
 from relu_cert.problem.problem import Problem
 

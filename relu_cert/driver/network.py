@@ -32,7 +32,7 @@ from relu_cert.cover.train import TrainingTask, largest, train
 from relu_cert.errors import Late
 from relu_cert.evidence import MOST_ROWS
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
-from relu_cert.free.terms import coefficients, combined, outputs, weights_of
+from relu_cert.free import coefficients, combined, outputs, weights_of
 from relu_cert.problem.loss import LOGISTIC, SQUARES
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import (
@@ -46,10 +46,8 @@ from relu_cert.prove.facts import (
     Primal,
     UnknownSet,
 )
-from relu_cert.prove.free_listed import listed_dual
-from relu_cert.prove.listed import listed_facts, listed_lambda_max
-from relu_cert.prove.prove import zero_facts
-from relu_cert.prove.value import facts_of, norm_upper
+from relu_cert.prove.listed import listed_dual, listed_facts, listed_lambda_max
+from relu_cert.prove.prove import facts_of, norm_upper, zero_facts
 from relu_cert.solve.prepare import one_thread
 
 DEFAULT_SECONDS = 60.0

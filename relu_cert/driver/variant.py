@@ -13,7 +13,7 @@ from relu_cert.data.dataset import Dataset
 from relu_cert.driver.optimum import Stages
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
-from relu_cert.free.terms import Free, roots, with_zero_rows
+from relu_cert.free import Free, roots, with_zero_rows
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.patterns.predict import draw_gates, predict
 from relu_cert.problem import gated, over_patterns, relu, unlisted_relu, written_out
@@ -34,7 +34,7 @@ class Variant:
     `gates`  only these patterns
     `delta`  delta/2 sum |w_b|^2 is added (eq:l2-penalized-cgl)
     `loss`   half the sum of squares, or the logistic loss for labels -1 (or 0) and 1 (app:general-losses)
-    `free`   the terms that are not penalised (relu_cert.free.terms)
+    `free`   the terms that are not penalised (relu_cert.free)
     """
 
     gates: Gates | None = None

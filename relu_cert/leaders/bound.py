@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from relu_cert.bags import EACH, Each
-from relu_cert.leaders.cells import Cell, Floats, Indices
-from relu_cert.leaders.cone import Slacks
+from relu_cert.leaders.cells import Cell, Floats, Indices, Slacks
 from relu_cert.problem import loss as losses
 
 

@@ -17,8 +17,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from relu_cert.bags import EACH, Each
-from relu_cert.leaders.cells import Cell, Floats
-from relu_cert.leaders.cone import CellPoint, Scaling, Slacks
+from relu_cert.leaders.cells import Cell, CellPoint, Floats, Scaling, Slacks
 
 
 @dataclass(frozen=True)

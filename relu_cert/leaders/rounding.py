@@ -22,8 +22,7 @@ from relu_cert.evidence import CellProof, Leader, Leaders, Side, Triangles
 from relu_cert.exact import Vector, first_independent, matrix_of
 from relu_cert.leaders.bound import LeadersLoss, Multipliers, TriangleTies, smallest, with_free_bias
 from relu_cert.leaders.cells import Cell, Floats, Indices
-from relu_cert.leaders.centres import Centres
-from relu_cert.leaders.interior import LeadersProof
+from relu_cert.leaders.interior import Centres, LeadersProof
 from relu_cert.serialize import Integers
 
 THETA_BITS = 44

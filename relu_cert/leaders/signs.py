@@ -31,8 +31,7 @@ from relu_cert.leaders.bound import (
     smallest,
     trimmed,
 )
-from relu_cert.leaders.cells import Cell, Floats, Indices
-from relu_cert.leaders.cone import Slacks
+from relu_cert.leaders.cells import Cell, Floats, Indices, Slacks
 from relu_cert.leaders.interior import LeadersProof
 
 STEPS = 250  # of a round

@@ -13,14 +13,14 @@ from fractions import Fraction
 
 from relu_cert.evidence import Cover
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, products, sqrt_lower, sqrt_upper
-from relu_cert.free.terms import weights_of
+from relu_cert.free import weights_of
 from relu_cert.network.objective import HALF, ConvexNeuron, Interval, bias_free, outputs, outward, root
 from relu_cert.network.optimum import KnownNeuron, Optimum
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import Facts, UnknownSet
 from relu_cert.prove.polytope.polytope import Unlisted
-from relu_cert.prove.value import fit, primal, relu_neuron, value
+from relu_cert.prove.prove import fit, primal, relu_neuron, value
 
 NORM_BITS = 64
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector, column, to_vector
-from relu_cert.network.gates import open_gates
+from relu_cert.network.trained import open_gates
 from relu_cert.network.vertices import interior_point, nearest_mean
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import Exactly, ExactSet, Facts, UnknownSet

@@ -17,11 +17,10 @@ from relu_cert.data.dataset import Dataset, Source
 from relu_cert.data.windows import Windows, read_windows
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
-from relu_cert.free.terms import Free, free_parts
+from relu_cert.free import Free, free_parts
 from relu_cert.network.formats import write_network
-from relu_cert.network.gates import open_gates
 from relu_cert.network.objective import balanced_outputs, network_of
-from relu_cert.network.trained import TrainedNetwork
+from relu_cert.network.trained import TrainedNetwork, open_gates
 from relu_cert.prove.facts import ExactNeuron, Facts
 
 Floats = NDArray[np.float64]

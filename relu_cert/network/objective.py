@@ -5,11 +5,11 @@
 
 (several outputs: lambda sum |w2_i||W1_i|).
 
-Terms that are free (relu_cert.free.terms) are in neither penalty: no lambda |b2|, norms without the biases.
+Terms that are free (relu_cert.free) are in neither penalty: no lambda |b2|, norms without the biases.
 
 P <= J, because |w2| |W1| <= (|w2|^2 + |W1|^2)/2, with equality iff |W1_i| = |w2_i| for all i (lemma:scaling-unique). P
 is what J becomes when every neuron is balanced, which changes no prediction. An output bias b2 is the balanced neuron
-sign(b2), |b2| e on the column of ones (`relu_cert.network.biases`).
+sign(b2), |b2| e on the column of ones (`relu_cert.network.trained`).
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from math import ceil
 
 from relu_cert.bags import EACH, Each
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, products, sqrt_lower, sqrt_upper
-from relu_cert.free.terms import Free, weights_of
-from relu_cert.network.biases import square_root
-from relu_cert.network.trained import TrainedNetwork
+from relu_cert.free import Free, weights_of
+from relu_cert.network.trained import TrainedNetwork, square_root
 from relu_cert.problem.loss import SQUARES, Loss
 from relu_cert.prove.facts import ExactNeuron
 
@@ -51,7 +50,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class ConvexNeuron:
-    """The neuron x -> xi (w.x)_+ as a block of the convex program; w is not zero. `free`: see relu_cert.free.terms."""
+    """The neuron x -> xi (w.x)_+ as a block of the convex program; w is not zero. `free`: see relu_cert.free."""
 
     sign: int
     w: Vector

@@ -25,7 +25,7 @@ logistic or softmax, the loss is a sum over points, and has no factor 1/2:
 
 The conversions are exact. scikit-learn penalises no bias: there the output bias and those of the first layer are free,
 and what is proved is about its own objective. So it is for PyTorch's weight_decay (SGD and Adam): on all parameters
-that the optimiser is given, the output bias b2 with them, lambda/2 b2^2 (relu_cert.free.terms); where biases are left
+that the optimiser is given, the output bias b2 with them, lambda/2 b2^2 (relu_cert.free); where biases are left
 out of it they are free. Where the output bias is made a neuron it has another weight here: see `Conversion.bias_text`.
 """
 
@@ -39,7 +39,7 @@ from typing import Annotated, Literal
 
 from relu_cert.errors import UsageError
 from relu_cert.figures import downwards, short
-from relu_cert.free.terms import Free, free_constant, read_free
+from relu_cert.free import Free, free_constant, read_free
 from relu_cert.network.trained import TrainedNetwork, slope_text
 from relu_cert.problem.loss import LOGISTIC, SOFTMAX, SQUARES, Loss
 from relu_cert.serialize import UNWRITTEN

@@ -30,7 +30,7 @@ from relu_cert.bags import EACH, Each
 from relu_cert.clock import require_time
 from relu_cert.exact import Matrix, Vector, express, rank
 from relu_cert.network.objective import ConvexNeuron, outputs
-from relu_cert.prove.ggp.roots import root_sum_sign as signed_root_sum
+from relu_cert.prove.ggp.answers import root_sum_sign as signed_root_sum
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _NEGLIGIBLE = 1e-9  # weights that the linear program leaves this small are proposed as zero; exact arithmetic decides

@@ -29,7 +29,7 @@ from relu_cert.bags import EACH, Each
 from relu_cert.clock import require_time
 from relu_cert.errors import TooManyPatterns
 from relu_cert.exact import Matrix, Vector, dot, matrix_of, norm_squared, products, to_vector
-from relu_cert.free.terms import free_constant
+from relu_cert.free import free_constant
 from relu_cert.network.objective import HALF, Interval, residual
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.patterns import enumerate_patterns

@@ -5,6 +5,18 @@
 With C outputs w2_i and b2 are in R^C, and what is said of all data points is written row by row, C numbers each.
 
 Floats are taken as what they are: dyadic rationals.
+
+Which gates are open: 1(g.x >= 0), with rounding kept out.
+
+The witness of a lower face's pattern vanishes on data points, so that the sign of a float product says nothing there.
+
+Biases as weights: the program that is proved about has none.
+
+The first layer's bias is the weight of a column of ones: W1_i.x + b1_i = (W1_i, b1_i).(x, 1). The output bias has no
+variable of its own in the convex program. It is refused unless it is zero, or taken on request (`output_bias="neuron"`)
+for one more neuron on the column of ones, b2 = sign(b2) s (s * 1)_+ with s^2 = |b2|, which is the same function
+everywhere. That neuron is balanced, so that it costs lambda |b2|; the folded network keeps b2, which says all of it.
+Where it is free (relu_cert.free) it costs nothing, and is no neuron.
 """
 
 from __future__ import annotations
@@ -12,7 +24,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from math import isqrt
+from typing import Any, Literal
 
 import numpy as np
 from flint import fmpq_mat
@@ -20,8 +33,8 @@ from numpy.typing import NDArray
 
 from relu_cert.bags import Each
 from relu_cert.errors import UsageError
-from relu_cert.exact import Matrix, Vector, matrix_of, rows_of, to_fmpq, to_vector
-from relu_cert.free.terms import Free, free_constant
+from relu_cert.exact import Matrix, Vector, dot, matrix_of, rows_of, sqrt_lower, to_fmpq, to_vector
+from relu_cert.free import Free, free_constant
 
 _ZERO = Fraction(0)
 Layer = tuple[NDArray[Any], NDArray[Any] | None]  # weights (outputs x inputs) and biases
@@ -44,7 +57,7 @@ class TrainedNetwork:
     """W1 (m x d), b1 (m, or None without biases), w2 (m), b2 and s (d, or empty without a skip connection). The zero
     network has one zero neuron. `free`: which terms are not penalised, known once the network is on the data, and
     so is whether its last input was `appended` to them: ones, for the biases, and none of the file's own inputs.
-    `roots`: b2 is decayed, on rows of zeros that the data have more (relu_cert.free.terms).
+    `roots`: b2 is decayed, on rows of zeros that the data have more (relu_cert.free).
     `before`: the layers of a deeper network whose outputs are the data of this one. `kernel`: the shape of its filters,
     channels first, where it is a convolution whose outputs are pooled; `slides`: its stride and padding, if known.
     `slope`: None where its file names no activation; a network on the data has none, for its rows are there as z and
@@ -180,3 +193,75 @@ def alive(network: TrainedNetwork) -> list[int]:
     """The numbers of the neurons that are not zero, in the order of the convex form; the output bias comes last."""
     numbers = [i for i, (w, v) in enumerate(zip(network.W1, network.V, strict=True)) if any(v) and any(w)]
     return [*numbers, network.m] if network.bias_neuron else numbers
+
+
+Floats = NDArray[np.float64]
+NEAR = 1e-9  # a gate this near to its hyperplane, relative to its terms, is decided exactly
+
+
+def open_gates(inputs: Floats, gates: Matrix, exact: Callable[[int], Vector]) -> NDArray[np.bool_]:
+    """1(g.x >= 0) for every row x and every gate g; exact(k) is row k itself, of which `inputs` has the floats."""
+    G = np.array([[float(x) for x in gate] for gate in gates]).reshape(len(gates), inputs.shape[1])
+    heights = inputs @ G.T
+    found = np.asarray(heights >= 0)
+    for k, i in np.argwhere(np.abs(heights) <= NEAR * (np.abs(inputs) @ np.abs(G).T)):
+        found[k, i] = dot(gates[i], exact(int(k))) >= 0
+    return found
+
+
+OutputBias = Literal["refuse", "neuron"]
+
+
+def fold(
+    network: TrainedNetwork, d: int, *, ones: bool, output_bias: OutputBias = "refuse", free: Free = ()
+) -> TrainedNetwork:
+    """The same function on data of d features, without b1; `ones`: the last feature is the constant 1, on which b2 is a
+    neuron unless it is free."""
+    folded = replace(_fold_first(network, d, ones), free=free, slope=None)
+    if any(network.skip) and "skip" not in free:
+        raise UsageError("the network has a skip connection, which the program knows as a free term; say --free skip.")
+    if "skip" in free:
+        skip = network.skip or (_ZERO,) * network.d
+        if ones and network.d == d and skip[-1]:
+            raise UsageError("the skip connection has a weight for the column of ones; give it as the output bias.")
+        folded = replace(folded, skip=(*skip, _ZERO) if network.d < d else skip, appended=ones)
+    if free_constant(free) and output_bias == "neuron":
+        raise UsageError("an output bias is free or a neuron that is penalised; give --free or --output-bias neuron.")
+    if not any(folded.offsets) or free_constant(free):
+        return folded
+    if network.targets > 1:
+        raise UsageError(
+            f"the network has output biases ({network.targets} outputs); say --free output-bias if they had no "
+            "penalty, or --penalty pytorch (squares) if weight_decay was on all parameters, or train without them."
+        )
+    if output_bias == "refuse":
+        way = "say --output-bias neuron" if ones else "say --bias and --output-bias neuron"
+        raise UsageError(
+            f"the network has the output bias {float(network.b2):.6g}; say --free output-bias if there was no penalty "
+            f"on it, or train without it, or {way}, which makes it a neuron that costs lambda |b2|."
+        )
+    if not ones:
+        raise UsageError("an output bias becomes a neuron on the column of ones; read the data with --bias.")
+    return folded
+
+
+def square_root(x: Fraction) -> Fraction:
+    """sqrt(x) where it is rational, else a rational of 53 bits near to it; x > 0."""
+    p, q = isqrt(x.numerator), isqrt(x.denominator)
+    if p * p == x.numerator and q * q == x.denominator:
+        return Fraction(p, q)
+    root = sqrt_lower(x, 80)
+    grid = Fraction(2) ** (53 - root.numerator.bit_length() + root.denominator.bit_length())
+    return Fraction(round(root * grid)) / grid
+
+
+def _fold_first(network: TrainedNetwork, d: int, ones: bool) -> TrainedNetwork:
+    if network.d == d and not any(network.b1 or ()):
+        return replace(network, b1=None, skip=())
+    if network.d == d - 1 and ones:
+        b1 = network.b1 or (_ZERO,) * network.m
+        return replace(network, W1=tuple((*w, b) for w, b in zip(network.W1, b1, strict=True)), b1=None, skip=())
+    if network.d == d and not ones:
+        raise UsageError("the network's first layer has biases; read the data with --bias, a column of ones for them.")
+    of_data = f"{d - 1} features and a column of ones" if ones else f"{d} features"
+    raise UsageError(f"the network has {network.d} inputs, the data has {of_data}; they must be the same.")

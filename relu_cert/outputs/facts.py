@@ -26,7 +26,7 @@ from relu_cert.outputs.optimum import (
 )
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal
-from relu_cert.prove.value import facts_of
+from relu_cert.prove.prove import facts_of
 from relu_cert.solve.prepare import one_thread
 
 DEFAULT_SECONDS = 120.0

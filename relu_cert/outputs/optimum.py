@@ -18,8 +18,8 @@ from relu_cert.cover.lines import Lines, frame_of, lines_of, row_space
 from relu_cert.evidence import Row
 from relu_cert.evidence.outputs import Alone, Moves, Outputs, Pair, Residual, Tie
 from relu_cert.exact import Matrix, Vector, norm_squared, scaled_rows, sqrt_upper
-from relu_cert.free.terms import coefficients, combined, orthogonal
-from relu_cert.free.terms import outputs as free_columns
+from relu_cert.free import coefficients, combined, orthogonal
+from relu_cert.free import outputs as free_columns
 from relu_cert.outputs.ascent import Floats, maxima, starts
 from relu_cert.outputs.build import Unproved, build, sign_cones
 from relu_cert.outputs.engine import grown

@@ -22,12 +22,11 @@ from relu_cert.path.sharpen import Sharp, sharpened
 from relu_cert.path.tube import Refused, Tube, enclose, require_independence
 from relu_cert.path.unlisted import Entered, Training, corrected, covered_candidates, joined, trained
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import ClassMap, class_map, projector
+from relu_cert.prove.classes import ClassMap, class_map, independent, projector
 from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultipliers
-from relu_cert.prove.lifts import independent
 from relu_cert.prove.multipliers import binary_grid, from_grid, on_grid, to_grid
 from relu_cert.prove.projection import floats as to_floats
-from relu_cert.refine.exact_faces import ExactFaces
+from relu_cert.refine.newton import ExactFaces
 from relu_cert.solve import FloatProblem, Solution, solve
 from relu_cert.solve.oracle import oracle_of
 from relu_cert.solve.prepare import Floats, ResidualFace

@@ -20,7 +20,7 @@ from relu_cert.path.pieces import path_ends
 from relu_cert.path.polynomial import least, room
 from relu_cert.path.tube import Refused
 from relu_cert.patterns.pattern_set import Bits
-from relu_cert.problem.blocks import correlation, parallel_classes
+from relu_cert.problem.networks import correlation, parallel_classes
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.candidates import (
     block_face,
@@ -38,7 +38,7 @@ from relu_cert.prove.facts import (
     PieceMultipliers,
 )
 from relu_cert.prove.multipliers import binary_grid, project, rounded, solve_piece
-from relu_cert.prove.proposed_faces import exact_face
+from relu_cert.prove.projection import exact_face
 from relu_cert.serialize import Sign
 from relu_cert.solve import FloatProblem, multipliers
 from relu_cert.solve.prepare import FloatMultipliers

@@ -16,11 +16,11 @@ from typing import Any
 
 from relu_cert.exact import Vector, dot
 from relu_cert.path.tied_faces import one_sided
-from relu_cert.problem.blocks import parallel_classes
+from relu_cert.problem.networks import parallel_classes
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.algebraic.field import Exact
 from relu_cert.prove.classes import class_map, constraints, spans
 from relu_cert.prove.facts import BallSet, Exactly, ExactSet, Facts, NeuronClass, UnknownSet
+from relu_cert.prove.field import Exact
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from fractions import Fraction
 
 from relu_cert.exact import Vector, column, norm_squared, sqrt_upper
 from relu_cert.path.bounds import Bounds, missing
-from relu_cert.problem.blocks import parallel_classes
+from relu_cert.problem.networks import parallel_classes
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import Ball, class_map, face_conditions, is_stable
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.multipliers import solve_piece
-from relu_cert.prove.proposed_faces import exact_face
+from relu_cert.prove.projection import exact_face
 
 
 @dataclass(frozen=True)

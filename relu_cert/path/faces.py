@@ -35,11 +35,10 @@ from relu_cert.exact import (
 from relu_cert.path.pieces import Piece
 from relu_cert.path.polynomial import least, negative
 from relu_cert.path.tube import Refused
-from relu_cert.problem.blocks import parallel_classes
+from relu_cert.problem.networks import parallel_classes
 from relu_cert.problem.problem import Network, Problem
-from relu_cert.prove.classes import class_map, face_conditions, idle_is_idle, moving_slopes, size_squared
+from relu_cert.prove.classes import class_map, face_conditions, idle_is_idle, independent, moving_slopes, size_squared
 from relu_cert.prove.facts import NeuronClass
-from relu_cert.prove.lifts import independent
 
 MOST_FLANKS = 4096
 HALF = Fraction(1, 2)

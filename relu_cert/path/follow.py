@@ -28,8 +28,8 @@ from relu_cert.path.pieces import Gap, PathPieces, Piece
 from relu_cert.path.tube import Refused
 from relu_cert.path.unlisted import Entered, Training, trained
 from relu_cert.problem.problem import Problem
+from relu_cert.prove.classes import data_of, equal_entries, independent, orthogonal_rows
 from relu_cert.prove.facts import LambdaMax
-from relu_cert.prove.lifts import data_of, equal_entries, independent, orthogonal_rows
 from relu_cert.solve import FloatProblem, Solution, solve
 from relu_cert.solve.prepare import Floats
 

@@ -12,9 +12,8 @@ from relu_cert.exact import Matrix, Vector, column, dot, to_fraction
 from relu_cert.path.candidates import fine, region
 from relu_cert.path.pieces import Lifted, Piece, path_ends
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import ClassMap, class_map
+from relu_cert.prove.classes import ClassMap, class_map, independent
 from relu_cert.prove.facts import NeuronClass
-from relu_cert.prove.lifts import independent
 from relu_cert.prove.optimal_set import projected, superclasses
 
 

@@ -63,11 +63,10 @@ from relu_cert.path.polynomial import least, lowest, most, size
 from relu_cert.path.tube import Refused, Tube, require_independence
 from relu_cert.path.unlisted import Training
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import ClassMap, projector
-from relu_cert.prove.lifts import independent
+from relu_cert.prove.classes import ClassMap, independent, projector
 from relu_cert.prove.optimal_set import largest_squared, superclasses
+from relu_cert.prove.projection import center, inside
 from relu_cert.prove.projection import floats as to_floats
-from relu_cert.prove.proposed_faces import center, inside
 from relu_cert.prove.split import SplitOutputs, forcing, void_part
 from relu_cert.solve import FloatProblem
 from relu_cert.solve.prepare import Floats, ResidualFace

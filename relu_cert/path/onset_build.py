@@ -18,8 +18,7 @@ from relu_cert.path.pieces import Onset, Piece, pinned_of
 from relu_cert.path.tube import Refused
 from relu_cert.path.unlisted import Training
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import projector
-from relu_cert.prove.lifts import independent
+from relu_cert.prove.classes import independent, projector
 from relu_cert.prove.projection import floats as to_floats
 from relu_cert.solve import FloatProblem
 from relu_cert.solve.prepare import Floats

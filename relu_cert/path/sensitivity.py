@@ -29,7 +29,7 @@ from relu_cert.prove.classes import ClassMap, class_map, constraints
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.multipliers import on_grid
 from relu_cert.prove.projection import stretch
-from relu_cert.refine.exact_faces import orthogonal_basis
+from relu_cert.refine.newton import orthogonal_basis
 from relu_cert.serialize import UNWRITTEN, Key
 
 MOST_ROWS = 40  # the derivatives by y are n x n numbers

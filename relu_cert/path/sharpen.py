@@ -20,10 +20,9 @@ from relu_cert.exact import Vector, column, matrix_of, sqrt_upper, to_fmpq, to_f
 from relu_cert.path.branch import FollowedBranch, jacobian
 from relu_cert.path.polynomial import most
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import projector
-from relu_cert.prove.lifts import orthogonal_part
+from relu_cert.prove.classes import orthogonal_part, projector
 from relu_cert.prove.multipliers import on_grid
-from relu_cert.refine.exact_faces import ExactFaces
+from relu_cert.refine.newton import ExactFaces
 from relu_cert.solve.prepare import Floats
 
 SWEEPS = 3

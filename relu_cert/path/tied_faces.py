@@ -19,12 +19,11 @@ from flint import fmpq_mat
 
 from relu_cert.exact import Vector, column, dot, first_independent, matrix_of, to_fmpq, to_vector
 from relu_cert.patterns.pattern_set import bit_string
-from relu_cert.problem.blocks import parallel_classes
+from relu_cert.problem.networks import parallel_classes
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import Ball, constraints, is_stable, slopes, spans
 from relu_cert.prove.facts import BallSet, ExactSet, Facts, NeuronClass, Tied
-from relu_cert.prove.projection import combine
-from relu_cert.prove.proposed_faces import deepest
+from relu_cert.prove.projection import combine, deepest
 from relu_cert.prove.split import null_space
 
 SEEMS_POSITIVE = 1e-7  # a wrong proposal costs a verdict that could be had, never a right one

@@ -33,12 +33,12 @@ from relu_cert.path.pieces import path_ends
 from relu_cert.path.polynomial import least, negative, room
 from relu_cert.path.tube import Refused
 from relu_cert.patterns.pattern_set import Bits
-from relu_cert.problem.blocks import parallel_classes
+from relu_cert.problem.networks import parallel_classes
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import class_map, face_conditions
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.multipliers import solve_piece
-from relu_cert.prove.proposed_faces import exact_face, neuron_on_face
+from relu_cert.prove.projection import exact_face, neuron_on_face
 from relu_cert.solve.prepare import Neuron, ResidualFace, Solution, Stats, one_thread
 
 VANISHES = 1e-7  # a row so near to a neuron, relative, is taken for one of its kinks

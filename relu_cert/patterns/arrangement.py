@@ -2,6 +2,8 @@
 
 A row may be scaled by a positive number and a column by a positive number (the witness takes the inverse factor),
 so everything becomes small integers; dependent columns are left out; rows parallel up to sign are one hyperplane.
+
+Many sets at once, packed: rows of 64-bit words, bit j of word i for element 64 i + j.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from operator import attrgetter, mul, neg
 from typing import Any
 
 import flint
+import numpy as np
+from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, primitive
 
@@ -173,3 +177,169 @@ def hyperplanes(rows: Sequence[Sequence[int]]) -> Hyperplanes:
             same.append(1 << k)
             opposite.append(0)
     return Hyperplanes(tuple(normals), tuple(names), tuple(same), tuple(opposite), zero)
+
+
+Words = NDArray[np.uint64]
+Numbers = NDArray[np.intp]
+Bytes = NDArray[np.uint8]
+
+ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.uint8)
+"""How many ones a byte has."""
+
+
+def distinct(masks: Words) -> tuple[Numbers, Numbers]:
+    """Which of the different rows each row is, and where each of these is met first. Numbered in that order."""
+    order = np.lexsort(masks.T)
+    opens = np.ones(len(masks), dtype=np.bool_)
+    opens[1:] = (masks[order[1:]] != masks[order[:-1]]).any(axis=1)
+    first = order[opens]  # lexsort is stable
+    rank = np.empty(len(first), dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(len(first))
+    number = np.empty(len(masks), dtype=np.intp)
+    number[order] = rank[np.cumsum(opens) - 1]
+    return number, np.sort(first)
+
+
+def union_by(number: Numbers, masks: Words, count: int) -> Words:
+    """For each of `count` numbers the union of the masks that have it (each has one)."""
+    if not count:
+        return masks[:0]
+    order = np.argsort(number, kind="stable")
+    starts = np.searchsorted(number[order], np.arange(count))
+    return np.bitwise_or.reduceat(masks[order], starts, axis=0)
+
+
+def pack(inside: NDArray[np.bool_]) -> Words:
+    """Rows of flags as words."""
+    return as_words(np.packbits(inside, axis=1, bitorder="little"))
+
+
+def words_for(m: int) -> int:
+    """How many words a set of m elements needs."""
+    return (m + 63) // 64
+
+
+def as_words(packed: Bytes) -> Words:
+    """Rows of bytes as words, with zeros at the end."""
+    padded = np.zeros((len(packed), 8 * words_for(8 * packed.shape[1])), dtype=np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    return padded.view("<u8").astype(np.uint64, copy=False)
+
+
+def as_bytes(words: Words) -> Bytes:
+    """The bytes of each row, those of the lowest elements first."""
+    return np.ascontiguousarray(words.astype("<u8", copy=False)).view(np.uint8)
+
+
+def symmetric_sums(sets: Bytes, parts: Bytes) -> Bytes:
+    """For each set the exclusive or of the parts of its elements (the union, if they are disjoint).
+
+    Bit i (little-endian) of byte b of a set is element 8 b + i; eight elements at a time, by table.
+    """
+    out = np.zeros((len(sets), parts.shape[1]), dtype=np.uint8)
+    for start in range(0, len(parts), 8):
+        table = np.zeros((256, parts.shape[1]), dtype=np.uint8)
+        for i, part in enumerate(parts[start : start + 8]):
+            table[1 << i : 2 << i] = table[: 1 << i] ^ part
+        out ^= table[sets[:, start >> 3]]
+    return out
+
+
+def covered_by(sets: Words, patterns: Words) -> NDArray[np.bool_]:
+    """Whether pattern j has all of set i, for every i and j."""
+    out = np.ones((len(sets), len(patterns)), dtype=np.bool_)
+    for w in range(sets.shape[1]):
+        out &= (sets[:, w, None] & ~patterns[None, :, w]) == 0
+    return out
+
+
+Packed = NDArray[np.uint8]
+
+_REVERSED = np.packbits(np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"), axis=1)[:, 0]
+
+
+def pack_masks(masks: Sequence[int], n: int) -> Packed:
+    """Row masks (bit k is row k), one packed pattern each."""
+    width = (n + 7) // 8
+    raw = np.frombuffer(b"".join(mask.to_bytes(width, "little") for mask in masks), dtype=np.uint8)
+    packed: Packed = _REVERSED[raw.reshape(len(masks), width)]
+    return packed
+
+
+def rows_of(mask: int) -> tuple[int, ...]:
+    """The rows of a mask, ascending."""
+    return tuple(k for k, bit in enumerate(reversed(f"{mask:b}")) if bit == "1")
+
+
+def both_halves(half: Packed, planes: Hyperplanes, n: int, *, compiled: bool = False) -> Packed:
+    """Packed patterns of all rows from the bits of half the cells: these, then their negatives.
+
+    Each hyperplane on whose positive side a cell lies toggles its rows in the pattern that is on no positive side;
+    eight hyperplanes at a time, by table.
+    """
+    out: Packed
+    if len(planes) == n and not any(planes.opposite):  # each row is a hyperplane of its own
+        out = np.empty((2 * len(half), half.shape[1]), dtype=np.uint8)
+        _reverse(half.reshape(-1), out.reshape(-1)[: half.size], compiled)
+        others = np.invert(out[: len(half)], out=out[len(half) :])
+        if n % 8:  # bits that belong to no row
+            others[:, -1] &= 255 << -n % 8 & 255
+        return out
+    toggles = pack_masks([a | b for a, b in zip(planes.same, planes.opposite, strict=True)], n)
+    start, nonzero = pack_masks([_negative(planes), ((1 << n) - 1) & ~planes.zero], n)
+    width = len(start)
+    if compiled:
+        from relu_cert.patterns.assemble import toggle_rows
+
+        out = np.empty((2 * len(half), width), dtype=np.uint8)
+        table = np.empty((half.shape[1], 256), dtype=np.uint64)
+        toggle_rows(half, _words(toggles), *_words(np.stack([start, nonzero])), table, out)
+        return out
+    out = np.repeat(start[None], len(half), axis=0)
+    for byte in range(half.shape[1]):
+        table = np.zeros((256, width), dtype=np.uint8)
+        for i, toggle in enumerate(toggles[8 * byte : 8 * byte + 8]):
+            table[1 << i : 2 << i] = table[: 1 << i] ^ toggle
+        out ^= table[half[:, byte]]
+    return np.concatenate([out, out ^ nonzero])
+
+
+def _reverse(source: Packed, target: Packed, compiled: bool) -> None:
+    """target = source with the bits of each byte in reverse order."""
+    whole = 0
+    if compiled:
+        from relu_cert.patterns.assemble import reverse_bytes
+
+        whole = len(source) // 8 * 8
+        reverse_bytes(source[:whole].view(np.uint64), target[:whole].view(np.uint64))
+    target[whole:] = _REVERSED[source[whole:]]
+
+
+def _words(packed: Packed) -> NDArray[np.uint64]:
+    """Rows of bytes as 64-bit words, with zeros at the end."""
+    padded = np.zeros((len(packed), (packed.shape[1] + 7) // 8 * 8), dtype=np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    return padded.view("<u8")
+
+
+def both_halves_of_masks(masks: Sequence[int], planes: Hyperplanes, n: int) -> Packed:
+    """The same for few cells, given as masks of the hyperplanes on whose positive side they lie."""
+    toggles = [a | b for a, b in zip(planes.same, planes.opposite, strict=True)]
+    start = _negative(planes)
+    patterns = []
+    for mask in masks:
+        pattern = start
+        for j, toggle in enumerate(toggles):
+            if mask >> j & 1:
+                pattern ^= toggle
+        patterns.append(pattern)
+    nonzero = ((1 << n) - 1) & ~planes.zero
+    return pack_masks([*patterns, *(pattern ^ nonzero for pattern in patterns)], n)
+
+
+def _negative(planes: Hyperplanes) -> int:
+    """The pattern on the negative side of every hyperplane."""
+    start = planes.zero
+    for mask in planes.opposite:
+        start |= mask
+    return start

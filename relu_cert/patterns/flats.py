@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.exact import primitive
+from relu_cert.patterns.arrangement import Numbers, Words, distinct, pack, union_by, words_for
 from relu_cert.patterns.witness import small
-from relu_cert.patterns.words import Numbers, Words, distinct, pack, union_by, words_for
 
 Array = NDArray[Any]
 """Integers: int64, or Python integers."""

@@ -12,15 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.errors import TooManyPatterns
-from relu_cert.patterns.arrangement import Arrangement, Hyperplanes, restrict_planes
-from relu_cert.patterns.cells import Engine, cells, cover_bound, minimal
-from relu_cert.patterns.flats import fitting, half_lines, half_planes, line_cells, plane_cells, shorten, small_or_same
-from relu_cert.patterns.pattern_set import Group
-from relu_cert.patterns.predict import Prediction
-from relu_cert.patterns.walk import LimitReached
-from relu_cert.patterns.witness import Integers, small
-from relu_cert.patterns.words import (
+from relu_cert.patterns.arrangement import (
+    Arrangement,
     Bytes,
+    Hyperplanes,
     Numbers,
     Packed,
     Words,
@@ -28,9 +23,16 @@ from relu_cert.patterns.words import (
     both_halves,
     both_halves_of_masks,
     pack_masks,
+    restrict_planes,
     rows_of,
     symmetric_sums,
 )
+from relu_cert.patterns.cells import Engine, cells, cover_bound, minimal
+from relu_cert.patterns.flats import fitting, half_lines, half_planes, line_cells, plane_cells, shorten, small_or_same
+from relu_cert.patterns.pattern_set import Group
+from relu_cert.patterns.predict import Prediction
+from relu_cert.patterns.walk import LimitReached
+from relu_cert.patterns.witness import Integers, small
 
 Progress = Callable[[int, int], None]
 

@@ -21,18 +21,23 @@ from __future__ import annotations
 import numpy as np
 
 from relu_cert.patterns.jit import clear_bits, compile_, compile_call, copy_bits, lowest, set_bit
-from relu_cert.patterns.points import least_beyond, member_size, overrule, usual_size, write_on_line, write_point
 from relu_cert.patterns.tableau import (
     compare_points,
     leading_entries,
+    least_beyond,
     line_column,
     line_points,
+    member_size,
     order_points,
+    overrule,
     pivot,
     pivot_integers,
     positive,
     same_ratio,
     spanned,
+    usual_size,
+    write_on_line,
+    write_point,
 )
 
 DONE, GO_ON, UNDECIDED, START = range(4)

@@ -218,9 +218,9 @@ class Problem:
     number of their block (cgl).
     `columns` (direct problems only) are the columns of X that each block took.
     `patterned`: the blocks are those of a network over the patterns named there.
-    `free`: the terms of a ReLU network that are not penalised (relu_cert.free.terms). `appended`: the last column of Z
+    `free`: the terms of a ReLU network that are not penalised (relu_cert.free). `appended`: the last column of Z
     is the ones of a bias, no input, and a skip connection has no weight for it. `roots`: the output bias is decayed,
-    and the last rows are zeros for it (relu_cert.free.terms).
+    and the last rows are zeros for it (relu_cert.free).
     `targets`: the number of outputs of a ReLU network; where there are several, y is Y (n x targets), row by row.
     """
 

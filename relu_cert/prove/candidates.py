@@ -15,7 +15,7 @@ import numpy as np
 from relu_cert.errors import Unsettled
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
 from relu_cert.patterns.pattern_set import Bits
-from relu_cert.problem.blocks import reaching, widest_squared
+from relu_cert.problem.networks import reaching, widest_squared
 from relu_cert.problem.problem import Block, Network, Problem
 from relu_cert.prove.classes import Ball, frobenius_squared, is_stable, spans
 from relu_cert.prove.facts import (
@@ -27,8 +27,7 @@ from relu_cert.prove.facts import (
     PieceMultipliers,
 )
 from relu_cert.prove.multipliers import parts_of, piece_lengths, project, solve_piece, unique_rows
-from relu_cert.prove.projection import ShortestVector
-from relu_cert.prove.proposed_faces import exact_face, near_face
+from relu_cert.prove.projection import ShortestVector, exact_face, near_face
 from relu_cert.serialize import Sign
 
 

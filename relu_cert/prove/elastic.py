@@ -23,7 +23,7 @@ from relu_cert.exact import Scaled, Vector, norm_squared, sqrt_lower
 from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import BlockMultipliers, Dual, ExactNeuron, Facts, LambdaMax
 from relu_cert.prove.multipliers import on_grid, project
-from relu_cert.prove.value import facts_of, norm_upper, primal
+from relu_cert.prove.prove import facts_of, norm_upper, primal
 from relu_cert.solve.proximal import ElasticPoint, solve_elastic
 
 FLOAT_BITS = 60

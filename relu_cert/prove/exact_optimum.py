@@ -19,7 +19,6 @@ from math import ceil, lcm
 from relu_cert.exact import Matrix, Vector, norm_squared, to_fmpq, to_fraction
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.problem import Patterned, Problem
-from relu_cert.prove.algebraic.field import Exact, Number, product
 from relu_cert.prove.candidates import not_out, out_threshold_squared
 from relu_cert.prove.classes import frobenius_squared
 from relu_cert.prove.facts import (
@@ -38,6 +37,7 @@ from relu_cert.prove.facts import (
     PieceMultipliers,
     Tied,
 )
+from relu_cert.prove.field import Exact, Number, product
 from relu_cert.prove.multipliers import (
     Parts,
     Proposals,
@@ -49,8 +49,8 @@ from relu_cert.prove.multipliers import (
     scale,
     solve_piece,
 )
+from relu_cert.prove.prove import facts_of, primal
 from relu_cert.prove.split import one_or_two, vertex
-from relu_cert.prove.value import facts_of, primal
 from relu_cert.serialize import Sign
 
 DENOMINATORS = (10**2, 10**4, 10**6, 10**8, 10**12, 10**18, 10**27)

@@ -14,7 +14,7 @@ from relu_cert.evidence import Cover, Leaders
 from relu_cert.evidence.outputs import Alone, ByAxes, Outputs, Pair
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.problem.problem import Block, Gates, Problem
-from relu_cert.prove.algebraic.field import Exact, Field, Numbers
+from relu_cert.prove.field import Exact, Field, Numbers
 from relu_cert.prove.ggp.answers import GGP
 from relu_cert.prove.polytope.polytope import MinNorm, Polytope, ShortestWeights, Unlisted
 from relu_cert.serialize import (

@@ -18,13 +18,11 @@ from numpy.typing import NDArray
 
 from relu_cert.errors import Unsettled
 from relu_cert.exact import Matrix, Vector, column, dot, matrix_of, norm_squared, sqrt_upper, to_fraction, to_vector
-from relu_cert.problem.blocks import parallel_classes
+from relu_cert.problem.networks import parallel_classes
 from relu_cert.problem.problem import Network, Problem
-from relu_cert.prove.classes import ClassMap, has_biases, size_squared
+from relu_cert.prove.classes import ClassMap, has_biases, independent, size_squared
 from relu_cert.prove.facts import BallSet, Facts, NeuronClass
-from relu_cert.prove.lifts import independent
-from relu_cert.prove.projection import floats, upper_length
-from relu_cert.prove.proposed_faces import deepest
+from relu_cert.prove.projection import deepest, floats, upper_length
 from relu_cert.prove.split import SEEMS_POSITIVE, SplitOutputs, columns, null_space, split_map, with_split
 
 Floats = NDArray[np.float64]

@@ -20,11 +20,11 @@ from relu_cert.evidence import Cover, Leaders
 from relu_cert.evidence.outputs import ByAxes, Outputs
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows
 from relu_cert.patterns.pattern_set import Bits, PatternSet, bit_string
-from relu_cert.problem.blocks import correlation
-from relu_cert.problem.blocks import lengths_squared as block_lengths_squared
+from relu_cert.problem.networks import correlation
+from relu_cert.problem.networks import lengths_squared as block_lengths_squared
 from relu_cert.problem.problem import Network, Problem
-from relu_cert.prove.algebraic.field import Exact
 from relu_cert.prove.facts import BlockMultipliers, Multipliers, PieceMultiplier, PieceMultipliers
+from relu_cert.prove.field import Exact
 from relu_cert.prove.projection import Bounds, ShortestVector, shortest
 from relu_cert.serialize import Sign
 

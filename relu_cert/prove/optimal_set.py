@@ -33,10 +33,10 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from relu_cert.errors import Unsettled
 from relu_cert.exact import Matrix, Vector, column, dot, matrix_of, middle, sqrt_upper, to_fmpq, to_vector
 from relu_cert.identity_cache import recent
-from relu_cert.problem.blocks import widest_squared
+from relu_cert.problem.networks import widest_squared
 from relu_cert.problem.problem import Patterned, Problem
 from relu_cert.prove.candidates import Candidates, Finder, find_candidates
-from relu_cert.prove.classes import Ball, ClassMap, class_map, has_biases, projector, size_squared
+from relu_cert.prove.classes import Ball, ClassMap, class_map, has_biases, independent, projector, size_squared
 from relu_cert.prove.facts import BallSet, Facts, NeuronClass
 from relu_cert.prove.level import (
     DEPENDENT,
@@ -48,11 +48,9 @@ from relu_cert.prove.level import (
     rows_of_lift,
     with_level,
 )
-from relu_cert.prove.lifts import independent
-from relu_cert.prove.mixtures import mixtures
 from relu_cert.prove.multipliers import on_grid
 from relu_cert.prove.projection import floats, stretch, upper_length
-from relu_cert.prove.split import SplitOutputs, columns, length, with_split
+from relu_cert.prove.split import SplitOutputs, columns, length, mixtures, with_split
 
 MOST_BITS = 320  # of masses, beside those
 SPARE_BITS = 64  # that they have beyond what the ball tells

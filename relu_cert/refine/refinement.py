@@ -20,8 +20,16 @@ from flint import arb, arb_mat, ctx, fmpq_mat
 from relu_cert.clock import require_time
 from relu_cert.exact import Vector, column, to_vector
 from relu_cert.problem.problem import Problem
-from relu_cert.refine.exact_faces import ExactFace, ExactFaces
-from relu_cert.refine.newton import KernelPoint, Singular, System, floats, kernel_step, solve_system
+from relu_cert.refine.newton import (
+    ExactFace,
+    ExactFaces,
+    KernelPoint,
+    Singular,
+    System,
+    floats,
+    kernel_step,
+    solve_system,
+)
 from relu_cert.solve.kernel import enter, independent, nonnegative_lasso
 from relu_cert.solve.logistic import LogisticSolution
 from relu_cert.solve.oracle import Oracle, oracle_of

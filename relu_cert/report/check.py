@@ -26,7 +26,7 @@ from relu_cert.figures import (
     short,
     with_decimal,
 )
-from relu_cert.free.terms import free_constant, free_parts, free_text
+from relu_cert.free import free_constant, free_parts, free_text
 from relu_cert.global_optimum import distance
 from relu_cert.lasso import Lasso
 from relu_cert.network.objective import Interval
@@ -34,19 +34,20 @@ from relu_cert.path.sensitivity import Derivatives
 from relu_cert.problem.loss import LOGISTIC, SOFTMAX
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Value
-from relu_cert.report.filters import described, in_words_of, matrices
-from relu_cert.report.headline import of_check
-from relu_cert.report.optimal_set import minimal_networks, optimal_set_json
-from relu_cert.report.outputs import (
+from relu_cert.report.filters import (
     classes_in_lines,
     confusion,
+    described,
     free_in_lines,
+    in_words_of,
+    matrices,
     network_json,
     neurons_in_lines,
     outputs_json,
 )
-from relu_cert.report.said import Sentence, proved
-from relu_cert.report.shown import Report, known, picked, plain
+from relu_cert.report.headline import of_check
+from relu_cert.report.optimal_set import minimal_networks, optimal_set_json
+from relu_cert.report.shown import Report, Sentence, known, picked, plain, proved
 from relu_cert.report.terminal import report, shortened, wrapped
 
 FORMAT = "relu_cert report"

@@ -15,8 +15,7 @@ from relu_cert.data.dataset import Dataset
 from relu_cert.figures import at_most, percent_at_most
 from relu_cert.network.explore import Extreme, OptimalNetworks
 from relu_cert.prove.facts import Facts
-from relu_cert.report.said import Sentence, first_true, proved
-from relu_cert.report.shown import Shown, picked
+from relu_cert.report.shown import Sentence, Shown, first_true, picked, proved
 from relu_cert.report.terminal import wrapped
 
 CLAIMS = ("optimal", "fit", "p-unique", "optimal-set", "minimal")

@@ -15,7 +15,7 @@ from relu_cert.figures import at_most, count, holds_on, lies_in, percent, percen
 from relu_cert.path.pieces import PathPieces
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, Value
-from relu_cert.report.said import Needs, Sentence, first_true, proved, refuted
+from relu_cert.report.shown import Needs, Sentence, first_true, proved, refuted
 
 
 def of_check(facts: Facts, results: Sequence[Result]) -> str:

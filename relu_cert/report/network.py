@@ -17,7 +17,7 @@ from relu_cert.data.dataset import Dataset
 from relu_cert.errors import UsageError
 from relu_cert.exact import Vector, norm_squared, sqrt_upper
 from relu_cert.figures import at_least, at_most, count, decimal, enclosed, entries, one_number, short
-from relu_cert.free.terms import free_constant, free_parts, free_text, weights_of
+from relu_cert.free import free_constant, free_parts, free_text, weights_of
 from relu_cert.network.examine import Comparison, Distance, Examination, distance, network_certificate
 from relu_cert.network.objective import (
     Interval,
@@ -31,9 +31,16 @@ from relu_cert.network.objective import (
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.trained import TrainedNetwork, alive, slope_text
 from relu_cert.prove.facts import ExactNeuron, Facts, Value
-from relu_cert.report.filters import described, in_words_of
+from relu_cert.report.filters import (
+    Confusion,
+    classes_in_lines,
+    confusion,
+    described,
+    free_terms,
+    in_words_of,
+    neurons_in_lines,
+)
 from relu_cert.report.headline import after, of_network
-from relu_cert.report.outputs import Confusion, classes_in_lines, confusion, free_terms, neurons_in_lines
 from relu_cert.report.shown import Report, picked, plain
 from relu_cert.report.terminal import report, shortened, wrapped
 

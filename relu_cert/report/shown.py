@@ -1,7 +1,13 @@
-"""How results show themselves in Python: a short repr, the report as str, the object of --json, HTML for notebooks."""
+"""How results show themselves in Python: a short repr, the report as str, the object of --json, HTML for notebooks.
+
+Sentences of the reports: words, and the verdicts of the certificate without which they are not said.
+
+Numbers in them (bounds, widths, dimensions) are facts of the same certificate, which the checker derives again.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from relu_cert.certificate import certificate, dumps
 from relu_cert.checker import recheck_command
-from relu_cert.claims.claim import Result
+from relu_cert.claims.claim import Result, Verdict
 from relu_cert.data.dataset import Dataset, Source
 from relu_cert.exact import rational
 from relu_cert.prove.facts import Facts
@@ -117,3 +123,35 @@ class Report(Shown):
     def certificate_lines(self) -> tuple[str, str]:
         """Where the certificate is, and how to check it again."""
         return f"certificate  {self.certificate_path}", f"re-check it  {self.recheck}"
+
+
+Needs = tuple[tuple[str, Verdict], ...]
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Words, and what must have been decided, and how, for them to be true; `holds`: what its numbers need beside."""
+
+    words: str
+    needs: Needs = ()
+    holds: bool = True
+
+    def true(self, results: Iterable[Result]) -> bool:
+        """Whether these verdicts, and its numbers, allow it."""
+        said = {result.claim: result.verdict for result in results}
+        return self.holds and all(said.get(claim) is verdict for claim, verdict in self.needs)
+
+
+def proved(*claims: str) -> Needs:
+    """All of them PROVED."""
+    return tuple((claim, Verdict.PROVED) for claim in claims)
+
+
+def refuted(*claims: str) -> Needs:
+    """All of them REFUTED."""
+    return tuple((claim, Verdict.REFUTED) for claim in claims)
+
+
+def first_true(results: Sequence[Result], sentences: Iterable[Sentence]) -> str:
+    """The words of the first sentence that may be said; none where there is no such."""
+    return next((one.words for one in sentences if one.true(results)), "")

@@ -32,7 +32,7 @@ from relu_cert.files import Place, write_files
 from relu_cert.lasso import Lasso
 from relu_cert.network.objective import Interval
 from relu_cert.prove.facts import Facts
-from relu_cert.prove.value import HALF, block_neuron, fit, primal, value
+from relu_cert.prove.prove import HALF, block_neuron, fit, primal, value
 from relu_cert.report.shown import Shown, plain
 from relu_cert.report.terminal import columns, report
 from relu_cert.results.check import Certified

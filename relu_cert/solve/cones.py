@@ -2,6 +2,14 @@
 
 v_b = Proj_{C_b}(c_b) = c_b + sum_k x_k g_k with x >= 0, g_k = (2D - I)_kk z_k. For any x >= 0 the length of that sum
 bounds the price from above, so last time's x often shows at once that a block is not violated.
+
+Correlations of all patterns, and concave pieces of ReLU problems with their prices.
+
+Let t = xi r and P = {k : t_k > 0}. On the directions u whose sign of z_k.u is fixed for k in P, the function t.(Zu)_+
+is concave. Such a *piece* is the restriction to P of an open cell's pattern, and its price is
+
+    sup {t.(Zu)_+ : u in the piece, |u| <= 1} = min {|Z'm| : m in the box},
+    box:  m_k >= t_k (k in P, on),   m_k <= 0 (k in P, off),   t_k <= m_k <= 0 (k not in P).
 """
 
 from __future__ import annotations
@@ -11,10 +19,130 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from relu_cert.solve.pieces import lengths
-from relu_cert.solve.prepare import Floats, Numbers, PatternedArrays
-from relu_cert.solve.shortest import shortest
+from relu_cert.solve.prepare import Bits, FloatMultipliers, Floats, NetworkArrays, Numbers, PatternedArrays
+from relu_cert.solve.shortest import ShortestVectors, shortest
+
+_BYTE = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)  # 256 x 8
+_CHUNK = 4096  # pieces that are priced together: small enough for the cache
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Priced pieces of one sign: `base` (p x n), v = Z'm (p x d), the kinks (p x d, -1: none) with their m."""
+
+    base: Bits
+    v: Floats
+    norm: Floats
+    kinks: NDArray[np.intp]
+    m_kinks: Floats
+
+
+def correlations(arrays: NetworkArrays, t: Floats) -> Floats:
+    """Z'Dt for every pattern D: one table look-up per byte of packed pattern."""
+    n, d = arrays.Z.shape
+    width = arrays.bits.shape[1]
+    weighted = np.zeros((8 * width, d))
+    weighted[:n] = arrays.Z * t[:, None]
+    table = _BYTE @ weighted.reshape(width, 8, d)
+    total = table[0][arrays.bits[:, 0]] if width else np.zeros((len(arrays.bits), d))
+    for byte in range(1, width):
+        total += table[byte][arrays.bits[:, byte]]
+    return total
+
+
+def group(bits: NDArray[np.uint8], positive: Bits) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Sort the patterns by their restriction to P: (order, starts); the patterns of piece i are
+    order[starts[i] : starts[i+1]]."""
+    masked = bits & np.packbits(positive)
+    count, width = masked.shape
+    words = np.zeros((count, max(1, -(-width // 8))), dtype=np.uint64)
+    words.view(np.uint8)[:, :width] = masked
+    mixed = words @ _MIX[: words.shape[1]] if words.shape[1] <= len(_MIX) else np.zeros(count, dtype=np.uint64)
+    order = np.argsort(mixed)
+    new = _changes(words[order])
+    if int(new.sum()) != 1 + int(np.count_nonzero(np.diff(mixed[order]))):  # two pieces with one hash
+        order = np.lexsort(words.T)
+        new = _changes(words[order])
+    return order, np.flatnonzero(new)
+
+
+_MIX = np.array(
+    [1, 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F],
+    dtype=np.uint64,
+)  # odd numbers: the sum of words times these, modulo 2^64, is a hash
+
+
+def _changes(rows: NDArray[np.uint64]) -> Bits:
+    """Where a row differs from the one before it (the first always does)."""
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    return new
+
+
+def representatives(arrays: NetworkArrays, t: Floats, length: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """For every piece the number of its pattern with the shortest Z'Dt, and that length; `length` is |Z'Dt| of all
+    patterns."""
+    order, starts = group(arrays.bits, t > 0)
+    ordered = length[order]
+    least = np.minimum.reduceat(ordered, starts)
+    owner = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    hits = np.flatnonzero(ordered <= least[owner])
+    chosen = np.empty(len(starts), dtype=np.intp)
+    chosen[owner[hits]] = order[hits]
+    return chosen, least
+
+
+def lengths(c: Floats) -> Floats:
+    """|c| of every row."""
+    result: Floats = np.sqrt(np.einsum("ij,ij->i", c, c))
+    return result
+
+
+def unpack(bits: NDArray[np.uint8], n: int) -> Bits:
+    """Packed patterns as booleans."""
+    return np.unpackbits(bits, axis=1, count=n).view(np.bool_)
+
+
+def price_pieces(
+    Z: Floats, t: Floats, base: Bits, enough: float = 0.0, kinks: NDArray[np.intp] | None = None
+) -> Pieces:
+    """Price the pieces of the patterns `base` (p x n) at t (p x n, or the same t (n,) for all).
+
+    A piece may stop as soon as its price is known to be <= enough. `kinks` (p x d, -1: none) is a guess."""
+    t = np.broadcast_to(t, base.shape)
+    chunks = [slice(i, i + _CHUNK) for i in range(0, max(1, len(base)), _CHUNK)]
+    parts = [_price(Z, t[i], base[i], enough, None if kinks is None else kinks[i]) for i in chunks]
+    if len(parts) == 1:
+        return parts[0]
+    return Pieces(*(np.concatenate([getattr(p, name) for p in parts]) for name in Pieces.__dataclass_fields__))
+
+
+def _price(Z: Floats, t: Floats, base: Bits, enough: float, kinks: NDArray[np.intp] | None) -> Pieces:
+    c = np.where(base, t, 0.0) @ Z
+    sign = np.where(base, 1.0, -1.0)
+    upper = np.where(t > 0.0, np.inf, -t)
+    found: ShortestVectors = shortest(c, Z, sign, upper, enough, kinks)
+    base = base ^ found.flipped
+    line = np.arange(len(base))[:, None]
+    m = np.where(base[line, found.kinks], t[line, found.kinks] + found.x, -found.x)
+    return Pieces(base, found.v, lengths(found.v), found.kinks, m)
+
+
+def piece_multipliers(arrays: NetworkArrays, t: Floats, enough: float) -> FloatMultipliers:
+    """A multiplier for every piece; a piece whose price is above `enough` gets its best one."""
+    chosen, _ = representatives(arrays, t, lengths(correlations(arrays, t)))
+    priced = price_pieces(arrays.Z, t, unpack(arrays.bits[chosen], arrays.n), enough)
+    m = np.where(priced.base, t, 0.0)
+    piece, slot = np.nonzero(priced.kinks >= 0)
+    row = priced.kinks[piece, slot]
+    low = np.where(t[row] > 0.0, np.where(priced.base[piece, row], t[row], -np.inf), t[row])
+    high = np.where((t[row] > 0.0) & priced.base[piece, row], np.inf, 0.0)
+    m[piece, row] = np.clip(priced.m_kinks[piece, slot], low, high)
+    v = m @ arrays.Z
+    return FloatMultipliers(priced.base, m, v, lengths(v))
+
 
 _VIOLATED = 1e-13  # rows with g_k.v above -_VIOLATED |g_k| |c| are inside: a little above rounding
 _LARGE = 200_000  # patterns x n x d from which on compiled code pays

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.solve.blocks import BlockOracle, PatternedOracle
-from relu_cert.solve.cones import Cones
-from relu_cert.solve.pieces import (
+from relu_cert.solve.cones import (
+    Cones,
     Pieces,
     correlations,
     lengths,

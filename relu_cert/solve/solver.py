@@ -18,9 +18,9 @@ import numpy as np
 from relu_cert.clock import require_time
 from relu_cert.problem.problem import Problem
 from relu_cert.solve.blocks import BlockOracle, PatternedOracle
+from relu_cert.solve.cones import piece_multipliers
 from relu_cert.solve.kernel import newton, nonnegative_lasso
 from relu_cert.solve.oracle import Oracle, oracle_of
-from relu_cert.solve.pieces import piece_multipliers
 from relu_cert.solve.prepare import (
     BlockArrays,
     FloatMultipliers,

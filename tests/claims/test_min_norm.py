@@ -19,9 +19,9 @@ from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
 from relu_cert.prove import listed
 from relu_cert.prove.facts import Exactly, Facts
-from relu_cert.prove.polytope import listing
-from relu_cert.prove.polytope.listing import shortest_weights
+from relu_cert.prove.polytope import shortest
 from relu_cert.prove.polytope.polytope import Unlisted
+from relu_cert.prove.polytope.shortest import shortest_weights
 from tests.prove.test_polytope_planted import direct, root, settled
 from tests.verify.mutate import mutants
 from verify import Rejected, VerifyError, check
@@ -143,7 +143,7 @@ def test_planted_polytopes_that_are_not_listed(planted: PlantedCGL) -> None:
 
 def test_a_polytope_too_large_to_list_still_has_its_shortest_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     """`check` itself proves min-norm where optimal-set stays UNDECIDED."""
-    monkeypatch.setattr(listing, "MOST_WORK", 1)
+    monkeypatch.setattr(shortest, "MOST_WORK", 1)
     monkeypatch.setattr(listed, "_exact_facts", lambda question, point: None)
     facts = network("gated")
     verdict = {r.claim: str(r.verdict) for r in decide(facts, ("optimal-set", "min-norm"))}

@@ -17,8 +17,8 @@ from relu_cert.closed_forms import optimum as module
 from relu_cert.closed_forms.numbers import expression
 from relu_cert.closed_forms.optimum import closed_form, solved
 from relu_cert.closed_forms.path import path_form
-from relu_cert.prove.algebraic.field import Field
 from relu_cert.prove.facts import BallSet
+from relu_cert.prove.field import Field
 from relu_cert.results.check import Certified
 from tests.cli.run import run
 from tests.path.cases import facts_on, network

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from relu_cert import certify, certify_network
 from relu_cert.errors import UsageError
-from relu_cert.free.terms import four_squares, roots
+from relu_cert.free import four_squares, roots
 from tests.cli.run import run
 from verify.__main__ import main as verify
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from relu_cert.errors import UsageError
 from relu_cert.exact import dot, matrix, vector
-from relu_cert.free.terms import coefficients, combined, free_parts, orthogonal, outputs, read_free, weights_of
+from relu_cert.free import coefficients, combined, free_parts, orthogonal, outputs, read_free, weights_of
 from relu_cert.problem.problem import Network, Problem
 
 Z = matrix([[1, 2, 1], [0, -1, 1], [3, 1, 1], [2, 4, 1], [-1, 5, 1]])

@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from relu_cert.leaders.bound import LeadersLoss
-from relu_cert.leaders.cells import inherited, make_cell
-from relu_cert.leaders.centres import Centres, cells_of, finer
-from relu_cert.leaders.cone import start
-from relu_cert.leaders.interior import LeadersProof, nothing
+from relu_cert.leaders.cells import inherited, make_cell, start
+from relu_cert.leaders.interior import Centres, LeadersProof, cells_of, finer, nothing
 
 ROWS = np.random.default_rng(0).standard_normal((12, 3))
 THETA = np.where(np.arange(12) % 2, 1.0, -1.0)

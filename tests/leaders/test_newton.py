@@ -7,8 +7,7 @@ import pytest
 
 from relu_cert.clock import NEVER
 from relu_cert.leaders.bound import LeadersLoss, bound, multipliers, smallest
-from relu_cert.leaders.cells import Cell, Floats, make_cell
-from relu_cert.leaders.cone import LINEAR, CellPoint, Slacks, fit, scaling, slacks, start
+from relu_cert.leaders.cells import LINEAR, Cell, CellPoint, Floats, Slacks, fit, make_cell, scaling, slacks, start
 from relu_cert.leaders.interior import Rounds, begin, descend, proof
 from relu_cert.leaders.newton import eliminate, recover, right_side
 

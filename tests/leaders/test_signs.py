@@ -13,8 +13,7 @@ from relu_cert.clock import until
 from relu_cert.exact import matrix, vector
 from relu_cert.leaders import find, signs
 from relu_cert.leaders.bound import TriangleTies, bound, tied
-from relu_cert.leaders.centres import Centres
-from relu_cert.leaders.interior import LeadersProof, Rounds, descend
+from relu_cert.leaders.interior import Centres, LeadersProof, Rounds, descend
 from tests.leaders.planted import LONG, checked, neurons_of, solved
 
 

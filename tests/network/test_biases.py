@@ -7,9 +7,8 @@ from fractions import Fraction as F
 import pytest
 
 from relu_cert.errors import UsageError
-from relu_cert.network.biases import fold, square_root
 from relu_cert.network.objective import convex_form
-from relu_cert.network.trained import TrainedNetwork
+from relu_cert.network.trained import TrainedNetwork, fold, square_root
 
 Z = ((F(1), F(2)), (F(-1), F(1, 2)), (F(3), F(-1)))
 ONES = tuple((*z, F(1)) for z in Z)

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relu_cert import certify
-from relu_cert.network.biases import square_root
 from relu_cert.network.objective import (
     ConvexNeuron,
     Interval,
@@ -25,7 +24,7 @@ from relu_cert.network.objective import (
     residual,
 )
 from relu_cert.network.stationarity import stationarity
-from relu_cert.network.trained import TrainedNetwork, alive
+from relu_cert.network.trained import TrainedNetwork, alive, square_root
 
 Z = ((F(1), F(0)), (F(0), F(1)), (F(1), F(-1)))
 Y = (F(2), F(-1), F(1))

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from relu_cert.errors import UsageError
-from relu_cert.network.biases import fold
 from relu_cert.network.formats import from_sklearn
 from relu_cert.network.objective import objective
 from relu_cert.network.penalty import Penalty, convert, penalty
-from relu_cert.network.trained import Origin, TrainedNetwork
+from relu_cert.network.trained import Origin, TrainedNetwork, fold
 
 Z = ((F(1), F(2)), (F(-1), F(1, 2)), (F(3), F(-1)), (F(0), F(1)))
 ONES = tuple((*z, F(1)) for z in Z)

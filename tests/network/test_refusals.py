@@ -15,7 +15,7 @@ import pytest
 
 from relu_cert.errors import DataError, ReluCertError, UsageError
 from relu_cert.network.formats import from_scnn, from_sklearn, read_network, write_network
-from relu_cert.network.formats.npz import MAX_BYTES
+from relu_cert.network.formats.named import MAX_BYTES
 from relu_cert.network.trained import TrainedNetwork
 
 ONE = np.ones((2, 3))

@@ -13,12 +13,11 @@ from relu_cert.data import read_csv
 from relu_cert.data.dataset import Dataset
 from relu_cert.driver.optimum import LambdaChoice, find_facts
 from relu_cert.driver.variant import network_problem, with_free_terms
-from relu_cert.network.biases import OutputBias, fold
 from relu_cert.network.formats import from_sklearn, read_network
 from relu_cert.network.given import given_network
 from relu_cert.network.objective import objective
 from relu_cert.network.penalty import Conversion, Penalty, convert
-from relu_cert.network.trained import Origin, TrainedNetwork
+from relu_cert.network.trained import Origin, OutputBias, TrainedNetwork, fold
 from relu_cert.report.progress import Progress
 
 QUIET = Progress(quiet=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from relu_cert import certify
-from relu_cert.claims.outputs import OF_THE_SET
+from relu_cert.claims.optimum import OF_THE_SET
 from relu_cert.outputs.optimum import setting
 from tests.outputs.data import drawn, problem_of, ratio
 from verify import VerifyError, check

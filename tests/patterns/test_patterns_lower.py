@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from relu_cert.exact import Matrix, matrix, primitive
-from relu_cert.patterns import PatternSet, enumerate_patterns, lower
+from relu_cert.patterns import PatternSet, enumerate, enumerate_patterns
+from relu_cert.patterns.arrangement import as_bytes, distinct, pack, symmetric_sums, union_by
 from relu_cert.patterns.flats import (
     covering,
     directions,
@@ -22,7 +23,6 @@ from relu_cert.patterns.flats import (
     shorten,
 )
 from relu_cert.patterns.groups import Groups
-from relu_cert.patterns.words import as_bytes, distinct, pack, symmetric_sums, union_by
 from tests.patterns import instances
 from tests.patterns.test_patterns_brute_force import check
 from tests.patterns.test_patterns_counts import prove
@@ -190,8 +190,8 @@ def test_covers_in_small_blocks(monkeypatch):
     Z = matrix([[rng.choice((-1, 1, 1)) * x for x in rng.choice(base)] for _ in range(10)])
     whole = enumerate_patterns(Z, engine="python")
     for block, many in ((1, 1), (40, 4096), (100, 8)):
-        monkeypatch.setattr(lower, "BLOCK", block)
-        monkeypatch.setattr(lower, "MANY", many)
+        monkeypatch.setattr(enumerate, "BLOCK", block)
+        monkeypatch.setattr(enumerate, "MANY", many)
         found = enumerate_patterns(Z, engine="python")
         assert len(set(found.covers)) == len(found.covers)
         assert faces(found) == faces(whole)

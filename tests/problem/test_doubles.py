@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from relu_cert.exact import dot, norm_squared
 from relu_cert.lasso import lasso
-from relu_cert.problem.blocks import correlation, lengths_squared
 from relu_cert.problem.direct import Doubles, FloatBlock, FloatBlocks, texts
+from relu_cert.problem.networks import correlation, lengths_squared
 from relu_cert.problem.problem import Block
 
 TABLES = arrays(

@@ -21,11 +21,10 @@ from relu_cert.exact import matrix, vector
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, problem_from_json, relu
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.algebraic.field import Field, reduced, solve
-from relu_cert.prove.algebraic.guess import guessed_residual
+from relu_cert.prove.classes import equal_entries
 from relu_cert.prove.exact_optimum import algebraic_set
 from relu_cert.prove.facts import AlgebraicSet, Facts
-from relu_cert.prove.lifts import equal_entries
+from relu_cert.prove.field import Field, guessed_residual, reduced, solve
 from relu_cert.prove.listed import listed_facts, listed_lambda_max
 from relu_cert.prove.polytope.polytope import Unlisted
 from relu_cert.prove.projection import Bounds, shortest

@@ -8,10 +8,9 @@ import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from relu_cert.prove.ggp.answers import ConeWin
+from relu_cert.prove.ggp.answers import ConeWin, TooManyTerms, partition, root_sum_sign, square_classes, vanishing_signs
 from relu_cert.prove.ggp.coalition import is_definite
 from relu_cert.prove.ggp.design import bound_holds, cone_win, first_cones, split_cone
-from relu_cert.prove.ggp.roots import TooManyTerms, partition, root_sum_sign, square_classes, vanishing_signs
 
 bounded = settings(max_examples=150, deadline=None, derandomize=True)
 signs = st.sampled_from([1, -1])

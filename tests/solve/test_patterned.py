@@ -16,8 +16,7 @@ from relu_cert.solve import cones as cones_module
 from relu_cert.solve.blocks import BlockOracle, PatternedOracle
 from relu_cert.solve.cones import Cones
 from relu_cert.solve.prepare import BlockArrays, Floats, PatternedArrays
-from relu_cert.solve.proximal import proximal_point
-from relu_cert.solve.smooth import DirectBlocks, PatternedBlocks, Step, hessian, newton
+from relu_cert.solve.proximal import DirectBlocks, PatternedBlocks, Step, hessian, newton, proximal_point
 
 RATIOS = (0.99, 0.5, 0.1, 1e-2, 1e-3, 1e-4)
 

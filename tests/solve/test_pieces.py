@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relu_cert.solve import FloatMultipliers, multipliers, prepare
-from relu_cert.solve.pieces import correlations, unpack
+from relu_cert.solve.cones import correlations, unpack
 from relu_cert.solve.prepare import NetworkArrays
 from tests.solve.instances import random_network
 

@@ -20,13 +20,12 @@ from relu_cert.claims import decide
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.driver.optimum import LambdaChoice, find_facts
 from relu_cert.driver.variant import network_problem
-from relu_cert.network.biases import fold
 from relu_cert.network.claims import network_verdicts
 from relu_cert.network.examine import compare, examine, network_certificate
-from relu_cert.network.formats import npz
+from relu_cert.network.formats import named
 from relu_cert.network.formats.json_text import write as write_json
 from relu_cert.network.penalty import Penalty, convert
-from relu_cert.network.trained import Origin, TrainedNetwork
+from relu_cert.network.trained import Origin, TrainedNetwork, fold
 from tests.verify.build.given_networks import QUIET, SETTLED, given
 from verify.__main__ import main
 from verify.network.check import Network
@@ -92,7 +91,7 @@ FILES: dict[str, Callable[[], bytes]] = {
     "npz, biases that are zero": lambda: archive(W1=W1, w2=w2[None, :], b1=np.zeros(2), b2=np.zeros(1)),
     "json, numbers": lambda: json.dumps({"W1": W1.tolist(), "w2": w2.tolist(), "b1": None}).encode(),
     "json, our own": lambda: write_json(TrainedNetwork(EXACT, SECOND), "x"),
-    "npz, our own": lambda: npz.write(TrainedNetwork(EXACT, SECOND), "x"),
+    "npz, our own": lambda: named.write_npz(TrainedNetwork(EXACT, SECOND), "x"),
 }
 
 

@@ -10,9 +10,18 @@ from pathlib import Path
 from relu_cert.data.raw import digest, read_bytes
 from relu_cert.errors import UsageError, file_name
 from relu_cert.files import refusal, replacing
-from relu_cert.network.formats import json_text, npz, onnx_file, safetensors_file, torch_file
+from relu_cert.network.formats import json_text, onnx_file
 from relu_cert.network.formats.arrays import rounded
-from relu_cert.network.formats.named import from_scnn, from_sklearn
+from relu_cert.network.formats.named import (
+    from_scnn,
+    from_sklearn,
+    read_npz,
+    read_safetensors,
+    read_torch,
+    write_npz,
+    write_safetensors,
+    write_torch,
+)
 from relu_cert.network.trained import Origin, TrainedNetwork
 
 
@@ -24,11 +33,11 @@ class _Format:
     exact: bool = False
 
 
-_TORCH = _Format("torch", torch_file.read, torch_file.write)
+_TORCH = _Format("torch", read_torch, write_torch)
 _FORMATS = {
-    ".npz": _Format("npz", npz.read, npz.write),
+    ".npz": _Format("npz", read_npz, write_npz),
     ".json": _Format("json", json_text.read, json_text.write, exact=True),
-    ".safetensors": _Format("safetensors", safetensors_file.read, safetensors_file.write),
+    ".safetensors": _Format("safetensors", read_safetensors, write_safetensors),
     ".onnx": _Format("onnx", onnx_file.read, onnx_file.write),
     ".pt": _TORCH,
     ".pth": _TORCH,

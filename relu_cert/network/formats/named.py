@@ -1,8 +1,19 @@
-"""Networks as named arrays: W1, b1, w2, b2, or the layers of a PyTorch state dict; and those of fitted estimators."""
+"""Networks as named arrays: W1, b1, w2, b2, or the layers of a PyTorch state dict; and those of fitted estimators.
+
+numpy archives: W1 (m x d), w2 (m) and perhaps b1 (m) and b2. Nothing is ever unpickled.
+
+.safetensors files: W1, w2, b1, b2, or the tensors of a PyTorch state dict (an extra).
+
+PyTorch state dicts, .pt or .pth (an extra). Only tensors are loaded; a file that needs more is refused.
+"""
 
 from __future__ import annotations
 
+import io
+import pickle
 import re
+import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -12,7 +23,7 @@ import numpy as np
 
 from relu_cert.errors import DataError, UsageError, shown
 from relu_cert.figures import count
-from relu_cert.network.formats.arrays import Array, Weights, assemble
+from relu_cert.network.formats.arrays import Array, Weights, assemble, optional, weights
 from relu_cert.network.trained import Origin, TrainedNetwork
 
 CHECKPOINT = ("model_state_dict", "state_dict", "model")
@@ -270,3 +281,97 @@ def from_scnn(model: Any) -> TrainedNetwork:
     if w2.ndim != 2 or w2.shape[0] != 1:
         raise DataError(f"{name}: w2 has shape {w2.shape}, several outputs; only one output is understood.")
     return assemble(name, Origin("scnn"), parameters[0], w2, parameters[1] if model.bias else None, None)
+
+
+MAX_BYTES = 2**24
+_DAMAGED = (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, LookupError, RuntimeError, MemoryError)
+
+
+def read_npz(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
+    """The network of an .npz archive; its arrays may also be named as in a PyTorch state dict, the format `layers`."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+            names = [member.filename.removesuffix(".npy") for member in archive.infolist()]
+        if len(set(names)) < len(names):
+            raise DataError(f"{name}: an array is in the archive twice; save it again.")
+        if size > MAX_BYTES:
+            raise DataError(f"{name}: more than {MAX_BYTES // 2**20} MiB once decompressed; expected a small network.")
+        with np.load(io.BytesIO(raw), allow_pickle=False) as archive_arrays:
+            arrays = {key: np.asarray(archive_arrays[key]) for key in archive_arrays.files}
+    except DataError:
+        raise
+    except _DAMAGED as error:
+        why = "it holds Python objects, which are never unpickled" if "allow_pickle" in str(error) else "it is damaged"
+        raise DataError(f"{name}: not a readable .npz archive: {why}; save W1 and w2 with numpy.savez.") from None
+    named = origin if "W1" in arrays else replace(origin, format="layers")
+    return from_named(name, named, arrays)
+
+
+def write_npz(network: TrainedNetwork, name: str) -> bytes:
+    """An .npz archive of float64 arrays."""
+    stream = io.BytesIO()
+    np.savez(stream, allow_pickle=False, **to_named(weights(network, name)))
+    return stream.getvalue()
+
+
+SAFETENSORS = "safetensors"
+
+
+def read_safetensors(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
+    """The network of a .safetensors file."""
+    library = optional("safetensors.numpy", SAFETENSORS, "reading .safetensors")
+    failure = optional("safetensors", SAFETENSORS, "reading .safetensors").SafetensorError
+    try:
+        arrays = library.load(raw)
+    except (failure, KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f"{name}: not a readable .safetensors file ({error}); save floats of at most 64 bits."
+        ) from None
+    return from_named(name, origin, arrays)
+
+
+def write_safetensors(network: TrainedNetwork, name: str) -> bytes:
+    """The state dict of Sequential(Linear, ReLU, Linear), as float64."""
+    library = optional("safetensors.numpy", SAFETENSORS, "writing .safetensors")
+    saved: bytes = library.save(to_layers(weights(network, name)), metadata={"activation": "relu"})
+    return saved
+
+
+TORCH = "torch"
+_ADVICE = (
+    "save model.state_dict() of Sequential(Linear, ReLU, Linear) with torch.save, or give the Module itself to "
+    "relu_cert.certify_network in Python"
+)
+
+
+def read_torch(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
+    """The network of a state dict: the weight and bias of two linear layers."""
+    torch = optional("torch", TORCH, "reading a PyTorch state dict")
+    try:
+        found = torch.load(io.BytesIO(raw), map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError:
+        raise DataError(f"{name}: more than tensors, or no PyTorch file; code is never loaded: {_ADVICE}.") from None
+    except (RuntimeError, EOFError, ValueError, KeyError, OSError):
+        raise DataError(f"{name}: not a readable PyTorch file; {_ADVICE}.") from None
+    if not isinstance(found, dict):
+        raise DataError(f"{name}: found {type(found).__name__}, not a state dict; {_ADVICE}.")
+    arrays: dict[str, Array] = {}
+    for key, tensor in opened(found).items():
+        if str(key).endswith("num_batches_tracked"):
+            continue
+        if not isinstance(key, str) or not isinstance(tensor, torch.Tensor):
+            raise DataError(f"{name}: {shown(str(key))} is of type {type(tensor).__name__}, not a tensor; {_ADVICE}.")
+        if not tensor.is_floating_point() or tensor.layout != torch.strided or tensor.is_quantized:
+            raise DataError(f"{name}: {shown(key)} holds {tensor.dtype}; expected a dense tensor of floats.")
+        arrays[key] = tensor.detach().to(torch.float64).numpy()  # exact: no float type of PyTorch is wider
+    return from_named(name, origin, arrays)
+
+
+def write_torch(network: TrainedNetwork, name: str) -> bytes:
+    """The state dict of Sequential(Linear(d, m), ReLU(), Linear(m, C)), as float64."""
+    torch = optional("torch", TORCH, "writing a PyTorch state dict")
+    stream = io.BytesIO()
+    layers = to_layers(weights(network, name))
+    torch.save({key: torch.from_numpy(array.copy()) for key, array in layers.items()}, stream)
+    return stream.getvalue()

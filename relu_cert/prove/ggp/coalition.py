@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from relu_cert.clock import require_time
 from relu_cert.exact import primitive
-from relu_cert.prove.ggp.answers import BlockVector, Crossing, FormWin, Zero
+from relu_cert.prove.ggp.answers import BlockVector, Crossing, FormWin, TooManyTerms, Zero, root_sum_sign
 from relu_cert.prove.ggp.design import norms_squared
 from relu_cert.prove.ggp.refute import ALL_SIGNS, Probe, Signs, crossing_of, refute_line, without_zeros
-from relu_cert.prove.ggp.roots import TooManyTerms, root_sum_sign
 
 Floats = NDArray[np.float64]
 

@@ -19,6 +19,7 @@ from relu_cert.prove.ggp.answers import (
     FormWin,
     Proof,
     SupportProof,
+    TooManyTerms,
     Unsettled,
     Win,
     Zero,
@@ -26,7 +27,6 @@ from relu_cert.prove.ggp.answers import (
 from relu_cert.prove.ggp.coalition import Space, form_win, least_ratio, refute_coalition, winning_coalitions
 from relu_cert.prove.ggp.design import Design, column_design, cone_win, group_design
 from relu_cert.prove.ggp.refute import probe, refute_columns, refute_gates, refute_kernels, refute_line, refute_samples
-from relu_cert.prove.ggp.roots import TooManyTerms
 
 TOUCHING = 1e-9
 

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.exact import primitive
-from relu_cert.prove.ggp.answers import BlockVector, Crossing, Zero
+from relu_cert.prove.ggp.answers import BlockVector, Crossing, TooManyTerms, Zero, root_sum_sign, vanishing_signs
 from relu_cert.prove.ggp.design import Design, norms_squared, split
-from relu_cert.prove.ggp.roots import TooManyTerms, root_sum_sign, vanishing_signs
 
 Floats = NDArray[np.float64]
 Signs = tuple[int, ...]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
 from relu_cert.exact import Matrix, Vector
-from relu_cert.prove.algebraic.field import Numbers
+from relu_cert.prove.field import Numbers
 from relu_cert.serialize import UNWRITTEN
 
 if TYPE_CHECKING:

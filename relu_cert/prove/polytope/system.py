@@ -13,9 +13,9 @@ from flint import fmpq, fmpq_mat, fmpz
 from numpy.typing import NDArray
 
 from relu_cert.exact import Vector, column, dot, norm_squared, sqrt_upper, to_fmpq, to_fraction
-from relu_cert.prove.algebraic.field import Exact, matrix, reduced
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import BallSet, Exactly, Facts, UnknownSet
+from relu_cert.prove.field import Exact, matrix, reduced
 from relu_cert.prove.optimal_set import largest_squared
 from relu_cert.prove.projection import floats
 from relu_cert.prove.split import columns, split_map

@@ -17,7 +17,7 @@ from flint import fmpq
 from relu_cert.clock import require_time
 from relu_cert.errors import Unsettled
 from relu_cert.exact import Vector, to_fmpq, to_fraction
-from relu_cert.prove.algebraic.field import Number
+from relu_cert.prove.field import Number
 from relu_cert.prove.polytope.system import Basic, Scalar, System
 
 Basis = tuple[int, ...]

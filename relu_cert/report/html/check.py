@@ -13,12 +13,12 @@ from relu_cert.evidence import Cover, Leaders
 from relu_cert.evidence.outputs import ByAxes, Outputs
 from relu_cert.exact import rational, sqrt_lower, sqrt_upper
 from relu_cert.figures import at_least, at_most, count, decimal, downwards, entries, one_number, short
-from relu_cert.free.terms import free_parts, free_text
+from relu_cert.free import free_parts, free_text
 from relu_cert.problem.loss import LOGISTIC, SOFTMAX
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, UnknownSet
 from relu_cert.report.check import CheckReport
-from relu_cert.report.filters import described, in_words_of, windows_of
+from relu_cert.report.filters import Confusion, described, directions, free_in_lines, in_words_of, windows_of
 from relu_cert.report.headline import because
 from relu_cert.report.html.functions import function_figure, neurons_figure, scatter_figure
 from relu_cert.report.html.neurons import (
@@ -51,8 +51,7 @@ from relu_cert.report.html.page import (
 from relu_cert.report.html.proof import independence_figure, sensitivity_section, sphere_figure
 from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_figures
 from relu_cert.report.optimal_set import optimal_set_view
-from relu_cert.report.outputs import Confusion, directions, free_in_lines
-from relu_cert.report.said import Sentence, first_true, proved, refuted
+from relu_cert.report.shown import Sentence, first_true, proved, refuted
 from relu_cert.report.terminal import told_once
 from relu_cert.words import of_groups
 

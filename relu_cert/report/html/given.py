@@ -12,10 +12,11 @@ from xml.etree.ElementTree import Element
 
 from relu_cert.exact import rational, sqrt_upper
 from relu_cert.figures import at_least, at_most, count, decimal, entries, one_number, scientific, short, upwards
-from relu_cert.free.terms import free_parts, free_text
+from relu_cert.free import free_parts, free_text
 from relu_cert.network.claims import STATEMENTS
 from relu_cert.network.directions import network_facts
 from relu_cert.prove.facts import Facts
+from relu_cert.report.filters import directions
 from relu_cert.report.html.check import OF_GROUPS, classes_table, free_sentence, verdict_section
 from relu_cert.report.html.functions import function_figure
 from relu_cert.report.html.neurons import neurons_chart
@@ -34,7 +35,6 @@ from relu_cert.report.html.page import (
 )
 from relu_cert.report.html.svg import Decades, picture
 from relu_cert.report.network import NetworkReport
-from relu_cert.report.outputs import directions
 
 MOST_NEURONS = 60
 DECADES = 12  # what is nearer to the optimum than so many powers of ten below the farthest has no bar

@@ -1,1 +1,0 @@
-"""Terms of a network without penalty: an output bias, a skip connection, biases of the first layer."""

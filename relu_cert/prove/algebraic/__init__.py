@@ -1,1 +1,0 @@
-"""Optima that are irrational but exact: the residual in a field Q(t) of real algebraic numbers."""
