@@ -91,7 +91,7 @@ class Tree:
         """a with these signs, a_k not 0, and sum a_j z_j = 0: so z_k.u = 0 where rows have these sides."""
         for a in self.known:
             for turn in (1, -1):
-                if k in a and all(j in sides and turn * sides[j] * x > 0 for j, x in a.items()):
+                if all(j in sides and turn * sides[j] * x > 0 for j, x in a.items()):
                     return {j: turn * x for j, x in a.items()}
         others = [j for j in sides if j != k]
         columns = [[sides[j] * x for x in self.rows[j]] for j in others]

@@ -14,7 +14,6 @@ from typing import Any
 from verify.cover.lines import dot
 from verify.cover.lines import lines_of as lines_in
 from verify.cover.tree import sign_cones
-from verify.errors import Declined
 from verify.numbers.integers import cleared, cleared_rows
 from verify.outputs.check import Heights, read_tie, size, values_of, weights
 from verify.outputs.forms import PAIRS, length_above
@@ -31,8 +30,6 @@ FINE = Fraction(1, 1 << 260)  # less than the slack of logarithms, so that the s
 def outputs_text(problem: Problem, primal: dict[str, Any], cover: dict[str, Any]) -> OutputsText:
     """What these facts say."""
     C = problem.targets
-    if problem.biases:
-        raise Declined("--proved", "several outputs with penalized biases", "free ones")
     wide = tuple((vector(one["w"]), vector(one["v"])) for one in primal["neurons"])
     stated = vector(primal["free"]) if problem.outputs else ()
     free = tuple(stated[c::C] for c in range(C)) if stated else ()

@@ -12,7 +12,7 @@ import pytest
 from tests.verify.build import plain
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.score import CORPUS
-from verify import Rejected, proved
+from verify import Declined, Rejected, proved, proved_listed
 from verify.proved_listed import ListedText, Tree, combination
 from verify.text import Limits
 
@@ -62,6 +62,49 @@ def test_a_tree_by_hand() -> None:
         *("O 1 1 -1 -1 0", "O 2 0 -2 0 1", "P 0 7 0"),
     ]
     assert len(tree.known) == 2
+
+
+def test_sums_that_are_used_again() -> None:
+    """On both sides of a row that has nothing to do with them, and with both signs; a sum without the row in question,
+    or with another sign, is not used."""
+    side = {0b0111: "a", 0b1011: "b", 0b0100: "c", 0b1000: "d"}
+    tree = Tree([[1, 0], [2, 0], [0, 1], [0, -3]], [2, 3, 0, 1], side)
+    first, second = ("O 1 1 2 -1 0 0", "O 1 0 -2 1 0 0"), ("O 3 0 0 0 3 1", "O 3 1 0 0 -3 -1")
+    assert list(tree.below(sorted(side), 0, {})) == [
+        *("D 2", second[0], "D 0", first[0], "P a", first[1], "P c"),
+        *(second[1], "D 0", first[0], "P b", first[1], "P d"),
+    ]
+    assert len(tree.known) == 2
+    known = [{3: F(1), 2: F(1)}, {0: F(5), 1: F(5)}, {0: F(1), 2: F(1)}, {1: F(1), 2: F(1, 2)}]
+    other = Tree([[1], [-1], [2]], [0, 1, 2], {0b101: "a", 0b010: "b"}, known)
+    assert list(other.below([0b010, 0b101], 0, {}))[1:3] == ["O 1 0 5 5 0", "O 2 1 0 -2 -1"]
+
+
+@pytest.mark.parametrize("most", [3, 4])
+def test_no_more_nodes(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """Pieces times one more than the rows that are told apart: two times two."""
+    case = plain.zero_network("zero", mat([[1, 0], [0, 1]]), vec(1, -2), F(2))
+    monkeypatch.setattr(proved_listed, "MOST_NODES", most)
+    text = proved.read(json.dumps(case.certificate).encode(), case.raw, Limits())
+    if most == 4:
+        assert list(text.lines())
+    else:
+        with pytest.raises(Declined, match="at most 3 nodes"):
+            list(text.lines())
+
+
+def test_numbers_over_common_denominators() -> None:
+    """theta = y = (1/2, -1/3, 0), a row that is not told apart, and multipliers in parts of 6 times the scale."""
+    case = plain.zero_network("zero", mat([[1, 0], [0, 1], [1, 1]]), vec("1/2", "-1/3", 0), F(2))
+    entries = case.certificate["facts"]["dual"]["multipliers"]
+    for entry in entries["+"]:
+        if entry[0][0] == "1":
+            entry[1:] = [[1], "-1/12"]
+    text = proved.read(json.dumps(case.certificate).encode(), case.raw, Limits())
+    said = " ".join(text.lines()).split()
+    assert " ".join(said[said.index("listed") :]) == (
+        "listed theta 6 3 -2 0 lower 13 72 scale 2 D 0 P 6 -1 0 P 0 0 0 D 1 P 0 4 0 P 0 0 0 end"
+    )
 
 
 def test_a_piece_that_is_missing() -> None:

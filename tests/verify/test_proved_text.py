@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flint import arb, ctx, fmpq
 
 from tests.verify.build.leaders import FOLDER, halves, single, triad, twins
 from tests.verify.cover.fold import fold
@@ -20,6 +21,7 @@ from verify.cover.lines import Weights
 from verify.problem.problem import Problem
 from verify.problem.variants import ELASTIC
 from verify.proved import Bounds, CoverText, LeadersText, Text
+from verify.proved_outputs import SoftmaxText
 from verify.text import Limits
 
 CERTIFICATES: dict[str, Callable[[], bytes]] = {
@@ -408,3 +410,54 @@ def test_why_it_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
     tie = text.evidence["ties"][0]
     same = CoverText(text.problem, text.neurons, text.point, {**text.evidence, "ties": [tie, tie]})
     assert len(same.directions) == 1 and "bends up" in same.obstacle((1, 0))
+
+
+def softmax(y: Any, theta: Any, *wide: Any) -> SoftmaxText:
+    """z = 1 and 2, Theta row by row over 4."""
+    problem = Problem("relu", F(1), mat([[1], [2]]), vec(*y), logistic=True, targets=len(y) // 2)
+    return SoftmaxText(problem, (), (list(theta), 4), {}, tuple((vec(*w), vec(*v)) for w, v in wide), ())
+
+
+def test_sums_of_exponentials_by_hand() -> None:
+    """U is above log sum_c exp f_c and E above exp (f_c - U), by less than 2^-230; the loss is sum U - Y.f."""
+    text = softmax((1, 0, 0, 0, 1, 0), [0] * 6, ((1,), (2, -1, 0)), ((-1,), (5, 5, 5)))
+    fits = [[float(x) for x in f] for f in text.fits]
+    assert fits == [pytest.approx([2, 4]), pytest.approx([-1, -2]), pytest.approx([0, 0])]
+    with ctx.workprec(600):
+        unit = arb(2) ** 320
+        exact = [[arb(fmpq(x.numerator, x.denominator)) for x in f] for f in text.fits]
+        for k, U in enumerate(text.sums):
+            above = U - unit * sum((f[k].exp() for f in exact), arb(0)).log()
+            assert arb(0) < above < arb(2) ** 90
+        lines = [[int(x) for x in line.split()] for line in text.above()]
+        assert lines[0] == text.sums and len(lines) == 4
+        for f, shares in zip(exact, lines[1:], strict=True):
+            for x, U, E in zip(f, text.sums, shares, strict=True):
+                assert arb(0) < E - unit * (x - U / unit).exp() < arb(2) ** 90
+        assert all(sum(shares) <= 1 << 320 for shares in zip(*lines[1:], strict=True))
+    assert text.loss == F(sum(text.sums), 1 << 320) - text.fits[0][0] - text.fits[1][1]
+    assert 0 <= text.upper - text.loss - penalty_of(text) < F(1, 1 << 279)
+
+
+def penalty_of(text: SoftmaxText) -> F:
+    """Half the squares of its weights."""
+    squares = sum(x * x for w, v in text.balanced for x in (*w, *v))
+    return F(squares, 2 << 2 * proved.WEIGHT_BITS)
+
+
+def test_chances_by_hand() -> None:
+    """Y - Theta row by row; logarithms of those that are not 0, from above; more bits where one is very small."""
+    text = softmax((1, 0, 0, 1), [1, -1, -4, 4])
+    assert text.chances == [F(3, 4), F(1, 4), 1, 0]
+    three, one, whole, nothing = text.logs
+    assert nothing == 0 and 0 < whole < 1 << 90
+    with ctx.workprec(600):
+        for L, p in ((three, arb(3) / 4), (one, arb(1) / 4)):
+            assert arb(0) < L - arb(2) ** 320 * p.log() < arb(2) ** 90
+    assert [*text.below()] == [f"{three} {whole}", f"{one} {nothing}"]
+    assert text.lower == -(3 * three + one + 4 * whole) / F(4 << 320)
+    assert [*text.units()] == [f"exps 300 {1 << 1200} {1 << 320}"]
+    tiny = SoftmaxText(text.problem, (), ([1, -1, -(1 << 700), 1 << 700], 1 << 700), {}, (), ())
+    assert [*tiny.units()] == [f"exps 300 {1 << 1200 + 2 * (700 - 512)} {1 << 320}"]
+    half = SoftmaxText(text.problem, (), ([1, -1, -(1 << 512), 1 << 512], 1 << 512), {}, (), ())
+    assert [*half.units()] == [f"exps 300 {1 << 1200} {1 << 320}"]
