@@ -18,6 +18,7 @@ source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 nb_execution_mode = "off"  # the stored outputs are compared with a run by the tests
 exclude_patterns = ["build"]
 html_theme = "alabaster"
+html_static_path = ["static"]  # custom.css, which the theme loads
 html_theme_options = {
     "description": "Global optima of two-layer ReLU networks, with proofs",
     "font_family": "sans-serif",

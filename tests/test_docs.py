@@ -85,6 +85,7 @@ def test_the_site_builds_without_the_network(tmp_path):
     for name in ("certify", "certify_network", "certify_solution", "path", "prune", "explore", "patterns"):
         assert f'id="relu_cert.api.{name}"' in pages["api"]
     assert all(name in re.sub("<[^>]*>", "", pages["glossary"]) for name in words.all_words())
+    assert "max-width: 650px" in (tmp_path / "_static" / "custom.css").read_text(encoding="utf-8")  # tables on a phone
 
 
 def test_the_architecture_names_what_there_is():
