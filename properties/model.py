@@ -46,6 +46,11 @@ def vacuous(why: str) -> Outcome:
     return Outcome(Answer.VACUOUS, why)
 
 
+def yes(holds: bool) -> str:
+    """For sentences."""
+    return "yes" if holds else "no"
+
+
 def expect(condition: bool, why: str) -> Outcome:
     """HOLDS if the condition is true, else FAILS with the reason."""
     return HOLDS if condition else fails(why)

@@ -14,7 +14,7 @@ from hypothesis.strategies import DrawFn
 
 from properties.exact.linalg import Vector, dependencies, in_span, matvec, rank, total, transpose
 from properties.exact.problem import CGL, Weights
-from properties.model import HOLDS, Claim, Outcome, Property, expect, first_failure, vacuous
+from properties.model import HOLDS, Claim, Outcome, Property, expect, first_failure, vacuous, yes
 from properties.strategies import PlantedCGL, planted_cgl, vector
 
 LABEL = "def:group-dependence"
@@ -83,9 +83,10 @@ def check_equivalent(choice: Choice) -> Outcome:
     everything = frozenset(range(len(p.blocks)))
     respected = all(respects(p, in_blocks(p, x), everything) for x in dependencies(p.columns))
     found = respected, independent_ranges(p)
+    why = f"respected: {yes(found[0])}; independent: {yes(found[1])}; both are to be: {yes(choice.independent)}"
     return first_failure(
         expect(respects(p, choice.z, frozenset(choice.D)) or not choice.independent, "the definition is violated"),
-        expect({*found} == {choice.independent}, f"(respected, independent) = {found}, not {choice.independent}"),
+        expect({*found} == {choice.independent}, why),
     )
 
 

@@ -17,7 +17,7 @@ from properties.exact.linalg import Matrix, Vector, dot, mat, total, vec
 from properties.exact.network import Network, merge
 from properties.exact.patterns import Pattern, pattern_of, patterns
 from properties.exact.roots import rational_sqrt
-from properties.model import HOLDS, Claim, Outcome, Property, Slip, Witness, expect, fails, vacuous
+from properties.model import HOLDS, Claim, Outcome, Property, Slip, Witness, expect, fails, vacuous, yes
 from properties.strategies.networks import PlantedNetwork, optimal_network, planted_network, split
 
 LABEL = "lemma:mapping-equality"
@@ -61,7 +61,9 @@ def check(instance: tuple[PlantedNetwork, Network, Network]) -> Outcome:
     if not (in_formula(planted, one) and in_formula(planted, two)):
         return vacuous("not two optimal networks")
     image, equal = convex_image(Z, one) == convex_image(Z, two), merge(one) == merge(two)
-    return expect(image == equal, f"the same convex solution: {image}; equal up to permutations and splits: {equal}")
+    return expect(
+        image == equal, f"the same convex solution: {yes(image)}; equal up to permutations and splits: {yes(equal)}"
+    )
 
 
 def one_sparsest(instance: tuple[Matrix, Vector]) -> Outcome:
@@ -79,8 +81,8 @@ def printed_cone(instance: tuple[Matrix, Vector]) -> Outcome:
     for p in patterns(Z).all:
         passes = all(on or dot(z, W) <= 0 for z, on in zip(Z, p, strict=True))  # where D = 1 it says 0 >= 0
         if passes and not conforms(Z, p, W):
-            own = tuple(map(int, pattern_of(Z, W)))
-            return fails(f"D = {tuple(map(int, p))} passes 2(D - I)ZW >= 0; W has {own}")
+            shown, own = ("".join("01"[on] for on in pattern) for pattern in (p, pattern_of(Z, W)))
+            return fails(f"D = {shown} passes 2(D - I)ZW >= 0; W has {own}")
     return HOLDS
 
 

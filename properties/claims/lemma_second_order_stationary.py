@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from properties.exact.linalg import Matrix, Vector, dot, positive_definite, transpose
 from properties.exact.polytope import support
-from properties.model import Claim, Outcome, Property, expect
+from properties.model import Claim, Outcome, Property, expect, yes
 from properties.strategies import PlantedCGL, planted_cgl, with_solution
 
 LABEL = "lemma:second-order-stationary"
@@ -46,7 +46,7 @@ def check(instance: tuple[PlantedCGL, Vector]) -> Outcome:
     planted, alpha = instance
     minimal = alpha in planted.vertices
     definite = positive_definite(hessian(planted, alpha, planted.problem.lam))
-    return expect(definite == minimal, f"minimal: {minimal}; Hessian positive definite: {definite}")
+    return expect(definite == minimal, f"minimal: {yes(minimal)}; Hessian positive definite: {yes(definite)}")
 
 
 CLAIM = Claim(LABEL, "Second-order stationarity", Property(STATEMENT, with_solution(planted_cgl()), check))

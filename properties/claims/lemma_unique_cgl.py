@@ -6,7 +6,7 @@ The optimal set's vertices are found by trying every basis, so the number of sol
 from __future__ import annotations
 
 from properties.exact.linalg import independent
-from properties.model import Claim, Outcome, Property, expect
+from properties.model import Claim, Outcome, Property, expect, yes
 from properties.strategies import PlantedCGL, planted_cgl
 
 LABEL = "lemma:unique-cgl"
@@ -17,7 +17,7 @@ def check(planted: PlantedCGL) -> Outcome:
     """One vertex iff the outputs on S are independent."""
     one = len(planted.vertices) == 1
     free = independent([planted.q[b] for b in planted.S])
-    return expect(one == free, f"one solution: {one}; independent outputs on S: {free}")
+    return expect(one == free, f"one solution: {yes(one)}; independent outputs on S: {yes(free)}")
 
 
 CLAIM = Claim(LABEL, "Uniqueness", Property(STATEMENT, planted_cgl(), check))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from properties.exact.linalg import Vector, mat, rank, vec
 from properties.exact.polytope import barycentre, dimension, support
-from properties.model import Claim, Outcome, Property, Witness, expect, first_failure
+from properties.model import Claim, Outcome, Property, Witness, expect, first_failure, yes
 from properties.strategies import PlantedReLU, plant_relu, planted_box, planted_relu
 
 LABEL = "m* = dim span"
@@ -41,7 +41,7 @@ def check_nondegenerate(instance: Listed) -> Outcome:
     full = all(width == span for width in widths)
     return first_failure(
         expect(min(widths) <= span, f"m* = {min(widths)} exceeds dim span = {span}"),
-        expect(simple == full, f"nondegenerate: {simple}; widths {widths}, span {span}"),
+        expect(simple == full, f"nondegenerate: {yes(simple)}; widths {widths}, span {span}"),
         expect(networks == planted.vertices, "these are not the minimal networks"),
     )
 

@@ -6,7 +6,7 @@ from properties.claims.def_group_dependence import independent_ranges
 from properties.exact.linalg import rank, vec
 from properties.exact.polytope import support
 from properties.exact.problem import problem
-from properties.model import Claim, Outcome, Property, Slip, Witness, expect, vacuous
+from properties.model import Claim, Outcome, Property, Slip, Witness, expect, vacuous, yes
 from properties.strategies import PlantedCGL, planted_cgl
 
 LABEL = "prop:minimal-sol-characterization"
@@ -41,7 +41,7 @@ def check_nondegenerate(planted: PlantedCGL) -> Outcome:
     """Nondegenerate: at every vertex as many of the alphas in S vanish as the polytope has dimensions."""
     simple = all(len(planted.S) - len(support(a)) == planted.dimension for a in planted.vertices)
     same = widths(planted) == (span(planted),)
-    return expect(simple == same, f"nondegenerate: {simple}; widths {widths(planted)}, dim V = {span(planted)}")
+    return expect(simple == same, f"nondegenerate: {yes(simple)}; widths {widths(planted)}, dim V = {span(planted)}")
 
 
 _P = problem([[1, -1, 0], [1, 1, 1]], [1, 1, 1], [0, 3], 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from properties.exact.cone import feasible
 from properties.exact.linalg import Vector, independent, scale
 from properties.exact.polytope import support
-from properties.model import Claim, Outcome, Property, expect, first_failure
+from properties.model import Claim, Outcome, Property, expect, first_failure, yes
 from properties.strategies import PlantedCGL, planted_cgl, with_solution
 
 LABEL = "prop:minimal-solutions"
@@ -29,8 +29,8 @@ def check(instance: tuple[PlantedCGL, Vector]) -> Outcome:
     free = independent([scale(alpha[b], planted.q[b]) for b in support(alpha)])
     vertex = alpha in planted.vertices
     return first_failure(
-        expect(minimal == free, f"minimal: {minimal}; independent outputs: {free}"),
-        expect(minimal == vertex, f"minimal: {minimal}; vertex: {vertex}"),
+        expect(minimal == free, f"minimal: {yes(minimal)}; independent outputs: {yes(free)}"),
+        expect(minimal == vertex, f"minimal: {yes(minimal)}; vertex: {yes(vertex)}"),
     )
 
 

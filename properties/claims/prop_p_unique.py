@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from properties.exact.linalg import independent
 from properties.exact.polytope import support
-from properties.model import HOLDS, Claim, Outcome, Property, expect, fails, vacuous
+from properties.model import HOLDS, Claim, Outcome, Property, expect, fails, vacuous, yes
 from properties.strategies import PlantedReLU, planted_antipodal, planted_box, planted_kink, planted_relu
 
 LABEL = "prop:p-unique"
@@ -41,7 +41,7 @@ def check_neurons(planted: PlantedReLU) -> Outcome:
     used = sorted({i for alpha in planted.vertices for i in support(alpha)})
     free = independent([planted.q[i] for i in used])
     if free != planted.p_unique:
-        return fails(f"p-unique: {planted.p_unique}; independent outputs: {free}")
+        return fails(f"p-unique: {yes(planted.p_unique)}; independent outputs: {yes(free)}")
     return HOLDS
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from properties.exact.cone import nnls
 from properties.exact.linalg import add, combine, is_zero, norm2, sub
 from properties.exact.problem import Weights, fit, is_optimal, positive_ratio, problem
-from properties.model import HOLDS, Claim, Outcome, Property, Slip, Witness, expect, fails
+from properties.model import HOLDS, Claim, Outcome, Property, Slip, Witness, expect, fails, yes
 from properties.strategies import PlantedCGL, planted_cgl, with_candidate
 
 LABEL = "prop:sol-fn-cgl"
@@ -24,7 +24,7 @@ def check(instance: tuple[PlantedCGL, Weights]) -> Outcome:
     """The printed set and the optimality conditions agree on the point."""
     planted, w = instance
     optimal, member = is_optimal(planted.problem, w), in_formula(planted, w)
-    return expect(optimal == member, f"the point is optimal: {optimal}; in the printed set: {member}")
+    return expect(optimal == member, f"the point is optimal: {yes(optimal)}; in the printed set: {yes(member)}")
 
 
 def printed_sign(instance: tuple[PlantedCGL, Weights]) -> Outcome:

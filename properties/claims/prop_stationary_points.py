@@ -11,7 +11,7 @@ from hypothesis.strategies import DrawFn
 
 from properties.exact.linalg import Matrix, Vector, add, combine, dot, mat, null_space, scale, solve, vec
 from properties.exact.network import Network, Neuron, clarke_stationary, in_stationary_set, network_fit, on_kink
-from properties.model import Claim, Outcome, Property, Witness, expect, vacuous
+from properties.model import Claim, Outcome, Property, Witness, expect, vacuous, yes
 from properties.strategies import positive_rationals, rational_matrix, unit_vector, vector
 
 LABEL = "prop:stationary-points"
@@ -68,7 +68,7 @@ def check(t: Trained) -> Outcome:
     """Clarke stationarity and membership in C_lambda, each decided by itself."""
     stationary = clarke_stationary(t.Z, t.y, t.lam, t.net)
     member = in_stationary_set(t.Z, t.y, t.lam, t.net)
-    return expect(stationary == member, f"Clarke stationary: {stationary}; in the set: {member}")
+    return expect(stationary == member, f"Clarke stationary: {yes(stationary)}; in the set: {yes(member)}")
 
 
 def check_repaired(t: Trained) -> Outcome:

@@ -2,7 +2,7 @@
 
 Square roots of different square-free integers are linearly independent over Q, so a sum is zero iff, grouped by
 square class, every coefficient is. A sum that is not zero gets its sign from an interval that shrinks until it
-excludes zero: there is no tolerance.
+excludes zero: there is no tolerance. Factors and intervals are flint's.
 
 >>> (RootSum.sqrt(8) - RootSum.sqrt(2) - RootSum.sqrt(2)).sign()
 0
@@ -16,9 +16,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from math import isqrt
+from math import isqrt, prod
 
-from sympy import factorint
+from flint import arb, ctx, fmpq, fmpz
 
 
 @cache
@@ -27,11 +27,8 @@ def square_class(m: int) -> tuple[int, int]:
     root = isqrt(m)
     if root * root == m:
         return root, 1
-    s = f = 1
-    for prime, power in factorint(m).items():
-        s *= int(prime) ** (int(power) // 2)
-        f *= int(prime) ** (int(power) % 2)
-    return s, f
+    primes = [(int(p), int(k)) for p, k in fmpz(m).factor()]
+    return prod(p ** (k // 2) for p, k in primes), prod(p for p, k in primes if k % 2)
 
 
 @dataclass(frozen=True)
@@ -76,27 +73,14 @@ class RootSum:
 
     def sign(self) -> int:
         """-1, 0 or 1, exactly."""
-        if not self.terms:
-            return 0
-        bits = 32
-        while True:
-            low, high = self.enclose(bits)
-            if low > 0:
-                return 1
-            if high < 0:
-                return -1
+        bits = 64
+        while self.terms:
+            with ctx.workprec(bits):
+                ball = sum((arb(fmpq(c.numerator, c.denominator)) * arb(f).sqrt() for f, c in self.terms), arb(0))
+                if not ball.contains(0):
+                    return 1 if ball > 0 else -1
             bits *= 2
-
-    def enclose(self, bits: int) -> tuple[Fraction, Fraction]:
-        """Rationals below and above the sum; their distance shrinks like 2^-bits."""
-        low = high = Fraction(0)
-        for f, c in self.terms:
-            floor = isqrt(f << (2 * bits))
-            exact = floor * floor == f << (2 * bits)
-            a, b = Fraction(floor, 1 << bits), Fraction(floor + (not exact), 1 << bits)
-            low += c * (a if c > 0 else b)
-            high += c * (b if c > 0 else a)
-        return low, high
+        return 0
 
     def __lt__(self, other: RootSum | Fraction | int) -> bool:
         return (self - other).sign() < 0
@@ -112,11 +96,9 @@ class RootSum:
 
     def as_fraction(self) -> Fraction | None:
         """The value if it is rational."""
-        if not self.terms:
-            return Fraction(0)
-        if len(self.terms) == 1 and self.terms[0][0] == 1:
-            return self.terms[0][1]
-        return None
+        if any(f != 1 for f, _ in self.terms):
+            return None
+        return sum((c for _, c in self.terms), Fraction(0))
 
 
 def _coerce(x: RootSum | Fraction | int) -> RootSum:
