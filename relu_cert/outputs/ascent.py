@@ -174,11 +174,28 @@ def maxima(Z: Floats, T: Floats, U: Floats, above: float) -> tuple[Floats, Float
     """Local maxima from the given starts; only those above a value are followed into their kinks."""
     U = unit(U)
     values = climb(Z, T, U, 40)
-    U = np.ascontiguousarray(U[values >= min(above, 0.999 * values.max(initial=0.0))])
+    order = np.argsort(-values)
+    U = each_once(U[order][values[order] >= min(above, 0.999 * values.max(initial=0.0))])
     scale = float(np.linalg.norm(Z, axis=1).mean())
     values = smooth_climb(Z, T, U, np.array(SMOOTH) * scale, 12)
     order = np.argsort(-values)
     return U[order], values[order]
+
+
+def each_once(U: Floats, same: float = 1e-8) -> Floats:
+    """The first of the directions that are about the same."""
+    kept = np.zeros((0, U.shape[1]))
+    for u in U:
+        if (kept @ u).max(initial=-1.0) < 1 - same:
+            kept = np.vstack([kept, u])
+    return kept
+
+
+def near(Z: Floats, T: Floats, U: Floats) -> Floats:
+    """Local maxima near the given directions, as far as smoothing goes."""
+    U = unit(U)
+    smooth_climb(Z, T, U, np.array(SMOOTH[2:]) * float(np.linalg.norm(Z, axis=1).mean()), 12)
+    return U
 
 
 def starts(Z: Floats, T: Floats, rng: np.random.Generator, count: int) -> Floats:

@@ -258,7 +258,7 @@ class OutputsProver:
                 return Attained(primal, source, Theta, evidence, lower, upper, alone(ball, *self.fitted(Theta, ball.R)))
             except Open as why:
                 known = str(why)
-        if (exactly := self.exactly(primal, Theta)) is not None:
+        if (exactly := self.exactly(primal, R)) is not None:
             return exactly
         return Attained(primal, source, Theta, evidence, lower, upper, known)
 
@@ -273,13 +273,13 @@ class OutputsProver:
         """About tau (Y - P) for the softmax, R = Y - P."""
         return probable(self.given.Y, minus(self.given.Y, R), tau, bits + SMALLER_BITS)
 
-    def exactly(self, primal: OutputsPoint, Theta: Matrix) -> Attained | None:
+    def exactly(self, primal: OutputsPoint, R: Matrix) -> Attained | None:
         """Two different optimal networks, and a simple dual point that proves it; None where there are none."""
         given = self.given
         if given.softmax or given.free or given.problem.roots or not primal.neurons:
             return None
         W = np.array([[float(x) for x in w] for w, _ in primal.neurons])
-        if (two := pair(given.problem, self.lam, Theta, W)) is None:
+        if (two := pair(given.problem, self.lam, R, W)) is None:
             return None
         point, known = two
         evidence = feasible(given, point, self.lam, self.over)

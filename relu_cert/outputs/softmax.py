@@ -12,11 +12,12 @@ from fractions import Fraction
 
 import numpy as np
 from flint import arb, ctx
-from scipy.optimize import minimize
+from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, middle
 from relu_cert.outputs.ascent import Floats
-from relu_cert.outputs.train import Net, OutputsTask, balanced, held, lasso
+from relu_cert.outputs.faces import Face, Model, firsts, owners
+from relu_cert.outputs.train import Net, OutputsTask, balanced, lasso
 
 EXACT_BITS = 480  # with which logarithms and exponentials are enclosed
 SPARE_BITS = 300  # what bounds give away, far above the width of the enclosures
@@ -47,7 +48,7 @@ class Chances(OutputsTask):
         return -self.slope(self.outputs(net.W) @ net.V if len(net.W) else np.zeros_like(self.Y))
 
     def loss(self, f: Floats) -> float:
-        """The loss."""
+        """The loss of outputs, in coordinates."""
         full = f @ self.columns.T
         top = full.max(axis=1)
         return float((np.log(np.exp(full - top[:, None]).sum(axis=1)) + top - (full * self.labels).sum(axis=1)).sum())
@@ -63,49 +64,10 @@ class Chances(OutputsTask):
                 break
         return balanced(U, X)
 
-    def newton(self, net: Net, mu: float, steps: int) -> Net:
-        """L-BFGS for all neurons, with (a + sqrt(a^2 + mu^2)) / 2 for (a)_+."""
-        (m, d), C = net.W.shape, net.V.shape[1]
-
-        def value(x: Floats) -> tuple[float, Floats]:
-            W, V = x[: m * d].reshape(m, d), x[m * d :].reshape(m, C)
-            A = self.Z @ W.T
-            R = np.sqrt(A * A + mu * mu)
-            S = self.pooled(0.5 * (A + R))
-            E = self.slope(S @ V)
-            gW = (self.spread(E) @ V.T * (0.5 * (1 + A / R))).T @ self.Z + self.lam * W
-            total = self.loss(S @ V) + 0.5 * self.lam * float(x @ x)
-            return total, np.concatenate([gW.ravel(), (S.T @ E + self.lam * V).ravel()])
-
-        begin = np.concatenate([net.W.ravel(), net.V.ravel()])
-        options = {"maxiter": 20 * steps, "maxfun": 40 * steps, "ftol": 1e-16, "gtol": 1e-11, "maxcor": 40}
-        x = minimize(value, begin, jac=True, method="L-BFGS-B", options=options).x
-        return Net(x[: m * d].reshape(m, d), x[m * d :].reshape(m, C))
-
-    def polished(self, net: Net, width: float, steps: int = 30) -> Net | None:
-        """Newton with the rows at which a neuron is nearly zero held there; None where that leaves a neuron nothing."""
-        found = held(self, net, width)
-        if found is None:
-            return None
-        bases, moved = found
-        x, V = [b.T @ w for b, w in zip(bases, net.W, strict=True)], net.V.copy()
-        C, sizes = V.shape[1], [len(o) for o in x]
-        for _ in range(steps):
-            g, H = self.equations(moved, x, V)
-            H[np.diag_indices(len(H))] += self.lam
-            flat = np.concatenate([part for o, v in zip(x, V, strict=True) for part in (o, v)])
-            g += self.lam * flat
-            p = -np.linalg.lstsq(H, g, rcond=1e-13)[0]
-            if not np.isfinite(p).all():
-                return None
-            flat = flat + min(1.0, 0.3 * float(np.linalg.norm(flat)) / max(float(np.linalg.norm(p)), 1e-300)) * p
-            at = 0
-            for i, k in enumerate(sizes):
-                x[i], V[i] = flat[at : at + k], flat[at + k : at + k + C]
-                at += k + C
-            if np.linalg.norm(p) < 1e-15 * np.linalg.norm(flat):
-                break
-        return Net(np.stack([b @ o for b, o in zip(bases, x, strict=True)]), V)
+    def model(self, faces: Sequence[Face]) -> Model:
+        """The loss while neurons stay on these faces."""
+        moved = [self.pooled((self.Z @ face.basis) * face.on[:, None]) for face in faces]
+        return OnPieces(self, moved, owners(faces))
 
     def equations(self, moved: Sequence[Floats], x: Sequence[Floats], V: Floats) -> tuple[Floats, Floats]:
         """The gradient of the loss in all (x_j, v_j) and its derivative, f = sum_j (moved_j x_j) v_j'."""
@@ -130,6 +92,24 @@ class Chances(OutputsTask):
             H[at + k : at + k + C, at : at + k] += X.T
             at += k + C
         return g, H
+
+
+@dataclass(frozen=True)
+class OnPieces:
+    """The loss of outputs sum_j (moved_j x_j) v_j'."""
+
+    task: Chances
+    moved: Sequence[Floats]
+    own: NDArray[np.int64]
+
+    def equations(self, x: Floats, V: Floats) -> tuple[Floats, Floats]:
+        """The gradient in all x and V, and its derivative."""
+        g, H = self.task.equations(self.moved, np.split(x, firsts(self.own)[1:]), V)
+        C, m = V.shape[1], len(V)
+        place = [k + C * int(j) for k, j in enumerate(self.own)]  # x_1, v_1, x_2, v_2, ... there
+        ends = np.cumsum(np.bincount(self.own, minlength=m)) + C * np.arange(m)
+        order = np.array([*place, *(int(end) + c for end in ends for c in range(C))])
+        return g[order], H[np.ix_(order, order)]
 
 
 def chances_of(fit: Matrix, bits: int) -> Matrix:

@@ -1,31 +1,32 @@
 """Training of networks with several outputs in floats: min 1/2 |P (Z W')_+ V - Y|^2 + lambda sum |w_j||v_j|.
 
-Neurons come in where |F(u)| exceeds lambda, F(u) = T'(Zu)_+, T = P'Theta with the residual Theta; a group lasso weighs
-fixed directions; Newton moves all of them at once, smoothed less and less; at the end the rows on which a neuron is
-zero are held there. Nothing here is trusted.
+Neurons come in where |F(u)| exceeds lambda, F(u) = T'(Zu)_+, T = P'Theta with the residual Theta, exactly on the faces
+on which the maxima lie (`faces`). A group lasso weighs the directions; damped Newton steps move them on their faces,
+and stop them where a row holds them back; what is a better maximum comes in, until nothing is. Nothing here is trusted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from relu_cert.bags import EACH, Each
-from relu_cert.outputs.ascent import Floats, maxima, sizes, starts, unit
+from relu_cert.outputs.ascent import Floats, maxima, near, sizes, starts, unit
+from relu_cert.outputs.faces import EXACTLY, Face, Model, Squares, face_at, firsts, owners, peaks, stopped
 from relu_cert.outputs.jit import compile_
 
 FINE = 1e-10
-SAME = 1e-13  # errors that are as good as none
-SETTLED = 1e-10  # an error at which the network is asked about
-NEARLY = 1e-3  # an error from which on kinks can be seen
+SETTLED = 1e-11  # an error at which the network is asked about
+EACH_ROUND = 100  # how much nearer to the optimum the network comes before directions are searched for again
 MOST_ROUNDS, MOST_KEPT = 60, 60
-REMNANT = 1e-6  # of the largest weight: smoothing leaves such neurons behind
-HARDLY = 1e-5  # of the largest pivot of a Cholesky factor
-NEW = 12  # neurons that come in at a time
+REMNANT = 1e-9  # of the largest weight
+NEIGHBOURS = 1e-3
+NEW = 40  # neurons that come in at a time
+STEPS, EASED = 60, 15
+SHORT = 1e-5  # steps after which the objective may have no digits left to fall
 Oracle = Callable[["Net"], Floats]  # violators; none: there are none
 
 
@@ -65,13 +66,14 @@ class OutputsTask:
         """The best weights of fixed directions with the outputs S."""
         return balanced(U, lasso(S.T @ S, S.T @ self.Y, self.lam, X))
 
-    def newton(self, net: Net, mu: float, steps: int) -> Net:
-        """Steps for all neurons, smoothed."""
-        return newton(self, net, mu, steps)
+    def loss(self, f: Floats) -> float:
+        """The loss of outputs."""
+        return 0.5 * float(((f - self.Y) ** 2).sum())
 
-    def polished(self, net: Net, width: float) -> Net | None:
-        """Newton with kinks held; None where that leaves a neuron nothing."""
-        return polished(self, net, width)
+    def model(self, faces: Sequence[Face]) -> Model:
+        """The loss while neurons stay on these faces."""
+        A = self.pooled(np.concatenate([(self.Z @ face.basis) * face.on[:, None] for face in faces], axis=1))
+        return Squares(A.T @ A, A.T @ self.Y, owners(faces))
 
 
 @dataclass(frozen=True)
@@ -94,8 +96,7 @@ class Net:
 
 def objective(task: OutputsTask, net: Net) -> float:
     """The objective."""
-    E = task.residual(net)
-    return float(0.5 * (E * E).sum() + task.lam * net.weights.sum())
+    return task.loss(task.outputs(net.W) @ net.V) + task.lam * float(net.weights.sum())
 
 
 def balanced(U: Floats, X: Floats) -> Net:
@@ -104,23 +105,6 @@ def balanced(U: Floats, X: Floats) -> Net:
     keep = size > 1e-10 * size.max(initial=1e-300)
     root = np.sqrt(size[keep])[:, None]
     return Net(U[keep] * root, X[keep] / root)
-
-
-def merged(net: Net, least: float = 1e-9, near: float = 1e-9) -> Net:
-    """Without neurons of little weight, and with one in the place of those of about one direction."""
-    weights = net.weights
-    net = net.kept(weights > least * weights.max(initial=0.0))
-    order = np.argsort(-net.weights)
-    size = np.linalg.norm(net.W, axis=1)[:, None]
-    U, X = (net.W / size)[order], (net.V * size)[order]
-    first: list[int] = []
-    for i in range(len(U)):
-        same = next((j for j in first if U[i] @ U[j] > 1 - near), None)
-        if same is None:
-            first.append(i)
-        else:
-            X[same] += X[i]
-    return balanced(U[first], X[first]) if first else net
 
 
 @compile_
@@ -219,168 +203,6 @@ def weighed(task: OutputsTask, net: Net, more: Floats) -> Net:
     return task.weighed(U, S, X) if seen.any() else net
 
 
-def newton(task: OutputsTask, net: Net, mu: float, steps: int, tol: float = 1e-15) -> Net:
-    """Damped Newton steps for all neurons, with (a + sqrt(a^2 + mu^2)) / 2 for (a)_+."""
-    Z, Y, lam = task.Z, task.Y, task.lam
-    d, C = Z.shape[1], Y.shape[1]
-    W, V = net.W, net.V
-    damping = 1e-6
-
-    def at(W: Floats, V: Floats) -> tuple[Floats, Floats, Floats, Floats, float]:
-        A = Z @ W.T
-        R = np.sqrt(A * A + mu * mu)
-        S = task.pooled(0.5 * (A + R))
-        E = S @ V - Y
-        return A, R, S, E, float(0.5 * (E * E).sum() + 0.5 * lam * ((W * W).sum() + (V * V).sum()))
-
-    now = at(W, V)
-    for _ in range(steps):
-        A, R, S, E, f = now
-        m = len(W)
-        slope = 0.5 * (1 + A / R)
-        bend = (task.spread(E) @ V.T) * (0.5 * mu * mu / R**3)
-        J = task.pooled((slope[:, :, None] * Z[:, None, :]).reshape(len(Z), m * d))
-        X = (J.T @ E).reshape(m, d, C)
-        g = np.concatenate([(np.einsum("jac,jc->ja", X, V) + lam * W).ravel(), (S.T @ E + lam * V).ravel()])
-        md = m * d
-        H = np.zeros((md + m * C, md + m * C))
-        H[:md, :md] = (J.T @ J) * np.kron(V @ V.T, np.ones((d, d)))
-        H[:md, md:] = np.einsum("iaj,ic->iajc", (J.T @ S).reshape(m, d, m), V).reshape(md, m * C)
-        H[md:, md:] = np.kron(S.T @ S, np.eye(C))
-        for j in range(m):
-            own = slice(j * d, j * d + d)
-            H[own, own] += (Z * bend[:, j : j + 1]).T @ Z
-            H[own, md + j * C : md + j * C + C] += X[j]
-        H[md:, :md] = H[:md, md:].T
-        H[np.diag_indices(len(H))] += lam
-        scale = np.abs(np.diag(H)).mean()
-        spectrum: tuple[Floats, Floats] | None = None
-        better = False
-        for _ in range(15):
-            p, spectrum = against(H, g, damping * scale, spectrum)
-            W1, V1 = W + p[:md].reshape(m, d), V + p[md:].reshape(m, C)
-            trial = at(W1, V1)
-            if trial[4] < f:
-                better = True
-                break
-            damping = max(damping * 10, 1e-10)
-        if not better:
-            break
-        W, V, now = W1, V1, trial
-        damping = max(damping * 0.1, 1e-14)
-        if f - now[4] < tol * f:
-            break
-        weights = Net(W, V).weights
-        if (weights < 1e-10 * weights.max()).any():
-            keep = weights >= 1e-10 * weights.max()
-            W, V = W[keep], V[keep]
-            now = at(W, V)
-    return Net(W, V)
-
-
-def tight_rows(Z: Floats, net: Net, width: float) -> list[NDArray[np.bool_]]:
-    """For each neuron, the rows at which it is zero up to a width."""
-    lengths = np.linalg.norm(Z, axis=1) + 1e-300
-    heights = Z @ unit(net.W).T / lengths[:, None]
-    return [np.abs(heights[:, j]) < width for j in range(heights.shape[1])]
-
-
-def held(task: OutputsTask, net: Net, width: float) -> tuple[list[Floats], list[Floats]] | None:
-    """For each neuron a basis of the vectors that are zero at the rows at which it nearly is, and the outputs of these;
-    None where that leaves a neuron nothing."""
-    Z = task.Z
-    lengths = np.linalg.norm(Z, axis=1) + 1e-300
-    bases, moved = [], []
-    for w, tight in zip(net.W, tight_rows(Z, net, width), strict=True):
-        basis = np.eye(Z.shape[1])
-        if tight.any():
-            _, s, axes = np.linalg.svd(Z[tight] / lengths[tight, None])
-            basis = axes[int((s > 1e-6).sum()) :].T
-        if not basis.shape[1]:
-            return None
-        bases.append(basis)
-        moved.append(task.pooled((Z @ basis) * ((Z @ w > 0) & ~tight)[:, None]))
-    return bases, moved
-
-
-def polished(task: OutputsTask, net: Net, width: float, steps: int = 50) -> Net | None:
-    """Newton with the rows at which a neuron is nearly zero held there; None where that leaves a neuron nothing."""
-    found = held(task, net, width)
-    if found is None:
-        return None
-    bases, moved = found
-    Y, lam, C = task.Y, task.lam, task.Y.shape[1]
-    x, V = np.concatenate([b.T @ w for b, w in zip(bases, net.W, strict=True)]), net.V.copy()
-    m, A = len(bases), np.concatenate(moved, axis=1)
-    own = np.repeat(np.arange(m), [b.shape[1] for b in bases])  # the neuron of each entry of x
-    starts_, D, AA = np.flatnonzero(np.diff(own, prepend=-1)), len(own), A.T @ A
-    for _ in range(steps):
-        S = np.add.reduceat(A * x, starts_, axis=1)
-        E = S @ V - Y
-        X, AS = A.T @ E, A.T @ S
-        g = np.concatenate([(X * V[own]).sum(axis=1) + lam * x, (S.T @ E + lam * V).ravel()])
-        H = np.empty((len(g), len(g)))
-        H[:D, :D] = AA * (V @ V.T)[np.ix_(own, own)]
-        cross = AS[:, :, None] * V[own][:, None, :]
-        cross[np.arange(D), own] += X
-        H[:D, D:] = cross.reshape(D, m * C)
-        H[D:, :D] = H[:D, D:].T
-        H[D:, D:] = np.kron(S.T @ S, np.eye(C))
-        H[np.diag_indices(len(H))] += lam
-        p = newton_step(H, g)
-        if not np.isfinite(p).all():
-            return None
-        size = float(np.sqrt(x @ x + (V * V).sum()))
-        step = min(1.0, 0.3 * size / max(float(np.linalg.norm(p)), 1e-300))
-        x, V = x + step * p[:D], V + step * p[D:].reshape(m, C)
-        if np.linalg.norm(g) < 1e-15 * lam or np.linalg.norm(p) < 1e-16 * size:
-            break
-    parts = np.split(x, starts_[1:])
-    return Net(np.stack([b @ o for b, o in zip(bases, parts, strict=True)]), V)
-
-
-def against(
-    H: Floats, g: Floats, damping: float, known: tuple[Floats, Floats] | None
-) -> tuple[Floats, tuple[Floats, Floats] | None]:
-    """-(|H| + damping)^-1 g, |H| by the spectrum of H, which is kept, unless H is definite."""
-    if known is None:
-        direct = definite_step(H + damping * np.eye(len(H)), g)
-        if direct is not None:
-            return direct, None
-        values, vectors = np.linalg.eigh(H)
-        known = np.abs(values), vectors
-    values, vectors = known
-    least = 1e-12 * float(np.abs(np.diag(H)).mean())
-    found: Floats = -vectors @ ((vectors.T @ g) / (np.maximum(values, least) + damping))
-    return found, known
-
-
-def newton_step(H: Floats, g: Floats) -> Floats:
-    """-H^-1 g; the shortest least squares where H is not definite, or hardly; no numbers where H has none."""
-    if not np.isfinite(H).all():
-        return np.full_like(g, np.nan)
-    direct = definite_step(H, g)
-    if direct is not None:
-        return direct
-    values, vectors = np.linalg.eigh(H)
-    large = np.abs(values) > 1e-12 * np.abs(values).max()
-    found: Floats = -vectors[:, large] @ ((vectors[:, large].T @ g) / values[large])
-    return found
-
-
-def definite_step(H: Floats, g: Floats) -> Floats | None:
-    """-H^-1 g, unless H is not definite, or hardly."""
-    try:
-        factor = cho_factor(H, check_finite=False)
-    except LinAlgError:
-        return None
-    pivots = np.abs(np.diag(factor[0]))
-    if pivots.min() < HARDLY * pivots.max():
-        return None
-    found: Floats = -cho_solve(factor, g)
-    return found
-
-
 def error(task: OutputsTask, net: Net, others: Floats | None = None) -> float:
     """How far the neurons are from ties, |F(u)| = lambda and v along F(u); and how much others exceed it."""
     T = task.spread(task.residual(net))
@@ -391,16 +213,99 @@ def error(task: OutputsTask, net: Net, others: Floats | None = None) -> float:
     return float(max(far, over))
 
 
-def finished(task: OutputsTask, net: Net, others: Floats) -> Net:
-    """The network with its kinks held, where that makes it better."""
-    best, least = net, error(task, net, others)
-    for width in (1e-4, 1e-5, 1e-6, 1e-7, 0.0):
-        found = task.polished(net, width)
-        while found is not None and len((fewer := merged(found, near=1e-7)).W) < len(found.W):
-            found = task.polished(fewer, max(width, 1e-9))  # two were one, or one was nothing
-        if found is not None and (far := error(task, found, others)) < max(least, SAME):
-            best, least = found, far
-    return best
+def one_each(task: OutputsTask, net: Net) -> Net:
+    """Without neurons of little weight, and with one in the place of neighbours that are on at the same rows."""
+    lengths, weights, U = np.linalg.norm(task.Z, axis=1), net.weights, unit(net.W)
+    heights = task.Z @ U.T
+    signs = np.sign(heights) * (np.abs(heights) > EXACTLY * lengths[:, None])
+    W, V = net.W.copy(), net.V.copy()
+    kept: list[int] = []
+    for j in np.argsort(-weights).tolist():
+        if weights[j] < REMNANT * weights.max():
+            break
+        alike = (i for i in kept if U[i] @ U[j] > 1 - NEIGHBOURS and (signs[:, i] == signs[:, j]).all())
+        if (same := next(alike, None)) is None:
+            kept.append(j)
+            continue
+        a, s, b = np.linalg.svd(np.outer(W[same], V[same]) + np.outer(W[j], V[j]), full_matrices=False)
+        turn = np.sqrt(s[0]) * (1.0 if a[:, 0] @ U[same] > 0 else -1.0)
+        W[same], V[same] = turn * a[:, 0], turn * b[0]
+    return Net(W[kept], V[kept])
+
+
+def on_faces(task: OutputsTask, net: Net, over: Callable[[], bool]) -> Net:
+    """Damped Newton steps for neurons on their faces; one that would cross a row that holds it back (T_k.v < 0) stays
+    there, and has that row on its face."""
+    Z, lam = task.Z, task.lam
+    lengths = np.linalg.norm(Z, axis=1)
+    faces = [face_at(Z, lengths, w) for w in net.W]
+    if not faces or not all(face.basis.shape[1] for face in faces):
+        return net
+    now, damping, model = objective(task, net), 1e-4, task.model(faces)
+    digits = 1e-13 * task.loss(np.zeros_like(task.Y))
+    for _ in range(STEPS):
+        x = np.concatenate([face.basis.T @ w for face, w in zip(faces, net.W, strict=True)])
+        T = task.spread(task.residual(net))
+        g, H = model.equations(x, net.V)
+        flat = np.concatenate([x, net.V.ravel()])
+        g, scale, size = g + lam * flat, float(np.abs(np.diag(H)).mean()) + lam, float(np.linalg.norm(flat))
+        for _ in range(EASED):
+            p = definite_step(H, lam + damping * scale, g)
+            if p is not None:
+                V = net.V + p[len(x) :].reshape(net.V.shape)
+                steps = np.split(p[: len(x)], firsts(owners(faces))[1:])
+                there = [
+                    stopped(Z, lengths, face, w, w + face.basis @ step, T @ v < 0)
+                    for face, w, v, step in zip(faces, net.W, net.V, steps, strict=True)
+                ]
+                trial = Net(np.stack([w for w, _ in there]), V)
+                value, length = objective(task, trial), float(np.linalg.norm(p))
+                if value < now or (length < SHORT * size and value < now + digits):
+                    break
+            damping = max(damping * 10, 1e-12)
+        else:
+            return net
+        if any(a is not b for a, (_, b) in zip(faces, there, strict=True)):
+            faces = [face for _, face in there]
+            model = task.model(faces)
+        net, now = trial, value
+        damping = damping * 0.03 if damping > 1e-14 else 0.0
+        if length < 1e-15 * size or over():
+            break
+    return net
+
+
+def definite_step(H: Floats, lift: float, g: Floats) -> Floats | None:
+    """-(H + lift)^-1 g, unless that is not definite."""
+    lifted = H.copy()
+    lifted[np.diag_indices(len(H))] += lift
+    try:
+        found: Floats = -cho_solve(cho_factor(lifted, check_finite=False, overwrite_a=True), g, check_finite=False)
+    except LinAlgError:
+        return None
+    return found if np.isfinite(found).all() else None
+
+
+def settled(
+    task: OutputsTask, net: Net, others: Floats, over: Callable[[], bool], enough: float = 0.0
+) -> tuple[Net, Floats]:
+    """The network on its faces, and no maximum near it or the `others` above lambda, if that can be had; and the
+    maxima that are nearly as high."""
+    Z, lam, first = task.Z, task.lam, True
+    for _ in range(MOST_ROUNDS):
+        T = task.spread(task.residual(net))
+        found, values = peaks(Z, T, near(Z, T, np.vstack([unit(net.W), others])))
+        far = max(float(values.max(initial=0.0)) / lam - 1, error(task, net))
+        if far < max(enough, SETTLED) or over():
+            break
+        others = found[values > (1 - 30 * far) * lam]
+        new = found[values > lam * (1 + 1e-13)]
+        if first:  # the neurons themselves go onto their faces
+            net, new, first = Net(np.zeros((0, Z.shape[1])), np.zeros((0, task.Y.shape[1]))), others, False
+        elif len(net.W):
+            new = new[(new @ unit(net.W).T).max(axis=1) < 1 - 1e-15]
+        net = one_each(task, on_faces(task, one_each(task, weighed(task, net, new)), over))
+    return net, others
 
 
 def train(
@@ -413,26 +318,24 @@ def train(
     """A network near the optimum; `oracle` is asked for violators where the search finds none."""
     rng = np.random.default_rng(0)
     d = task.Z.shape[1]
-    net, bank = begin or Net(np.zeros((0, d)), np.zeros((0, task.Y.shape[1]))), np.zeros((0, d))
-    scale = float(np.linalg.norm(task.Z, axis=1).mean())
+    net = begin or Net(np.zeros((0, d)), np.zeros((0, task.Y.shape[1])))
+    bank = near_by = np.zeros((0, d))
     for _ in range(MOST_ROUNDS):
         T = task.spread(task.residual(net))
-        found, values = maxima(task.Z, T, np.vstack([starts(task.Z, T, rng, 60), net.W, bank]), 0.9 * task.lam)
-        far = max(float(values.max(initial=0.0)) / task.lam - 1, 0.0)
-        own = error(task, net)
+        begin_at = np.vstack([starts(task.Z, T, rng, 60), unit(net.W), bank, near_by])
+        found, values = maxima(task.Z, T, begin_at, 0.9 * task.lam)
         bank = found[values > 0.98 * task.lam][:MOST_KEPT]
+        far = max(float(values.max(initial=0.0)) / task.lam - 1, 0.0)
         more = apart(found[values > task.lam * (1 + tol)], NEW)
-        if max(far, own) < SETTLED:
-            violators = np.zeros((0, d)) if oracle is None else oracle(net)
+        if max(far, error(task, net)) < SETTLED:
+            violators = np.zeros((0, d)) if oracle is None or over() else oracle(net)
             if not len(violators):
-                return net
+                break
             more = np.vstack([more, violators, maxima(task.Z, T, violators, 0.0)[0]])
         if over():
             break
-        net = moved(task, weighed(task, net, more), max(far, own, 1e-8), scale, bank)
-        if not len(net.W):
-            return net
-    return finished(task, net, bank)
+        net, near_by = settled(task, net, np.vstack([more, near_by]), over, far / EACH_ROUND)
+    return net
 
 
 def apart(U: Floats, most: int) -> Floats:
@@ -443,18 +346,3 @@ def apart(U: Floats, most: int) -> Floats:
             kept.append(u)
     found: Floats = np.array(kept).reshape(-1, U.shape[1])
     return found
-
-
-def moved(task: OutputsTask, net: Net, far: float, scale: float, others: Floats) -> Net:
-    """The network where Newton takes it: smoothed less and less, from what it is away; near the end with its kinks
-    held, if that makes them ties."""
-    if not len(net.W):
-        return net
-    mu = min(1e-2, far / 30) * scale * float(np.sqrt(net.weights.max()))
-    for k in range(3 if far > 0.1 else 5):
-        net = merged(task.newton(net, max(mu / 10**k, 1e-12), 25 if k < 2 else 40), REMNANT)
-        if far < NEARLY or k > 1:
-            held = finished(task, net, others)
-            if error(task, held) < SETTLED:
-                return held
-    return net
