@@ -14,8 +14,9 @@ from relu_cert.evidence.outputs import FINE, OFFSET, PLAIN, SHARES, TIE, WHOLE, 
 from relu_cert.exact import scaled_rows
 from relu_cert.outputs.ascent import Floats
 from relu_cert.outputs.bound import least
+from relu_cert.outputs.descent import Cone, Descent, Whole
 from relu_cert.outputs.engine import DONE, FULL, VIOLATED, Grown, Integers, grown
-from relu_cert.outputs.exact import Form, GeneratorValues, Pull, crossing_lines, definite, leaf_form, semidefinite
+from relu_cert.outputs.exact import Form, Pull, definite, semidefinite
 from relu_cert.outputs.unique import Around
 
 MOST_NODES = 400_000
@@ -84,10 +85,10 @@ class Builder:
     eps: float = 0.0
     tried: int = 0
     writer: Writer = field(default_factory=Writer)
-    vertices: GeneratorValues = field(init=False)
+    descent: Descent = field(init=False)
 
     def __post_init__(self) -> None:
-        self.vertices = GeneratorValues(self.pull)
+        self.descent = Descent(self.pull)
         n = len(self.pull.W)
         self.directions = np.array([tie.u for tie in self.ties]).reshape(len(self.ties), self.pull.lines.D)
         self.tied = np.full((len(self.ties), n), np.nan)
@@ -111,27 +112,36 @@ class Builder:
             raise Unproved("the tree did not end")
         return found
 
-    def run(self, roots: Integers, repairs: int = 0) -> None:
+    def run(self, cones: Sequence[Cone], repairs: int = 0) -> None:
         """Write the tree below these cones, one after the other."""
-        for k in range(len(roots)):
-            self.below(roots[k : k + 1], repairs)
+        for cone in cones:
+            self.below(cone, repairs)
 
-    def below(self, root: Integers, repairs: int) -> None:
+    def below(self, root: Cone, repairs: int) -> None:
         """Write the tree below a cone; where that is long, below its halves."""
-        found = self.proposed(root)
+        found = self.proposed(np.array([root.generators], dtype=np.int64))
         if found is None:
-            self.run(self.halves([tuple(g) for g in root[0].tolist()]), repairs)
+            self.run(self.halves(root), repairs)
             return
-        splits = leaf = 0
-        for code in found.codes.tolist():
+        d = len(root.generators)
+        edges = [*combinations(range(d), 2)]
+        stack: list[tuple[Cone, int, Row, Whole]] = []
+        cone, splits, leaf = root, 0, 0
+        for number, code in enumerate(found.codes.tolist()):
+            if number:
+                cone = self.descent.child(*stack.pop())
             if code < PLAIN:
-                self.writer.split(code, int(found.multipliers[splits]))
+                i, j = edges[code]
+                by = int(found.multipliers[splits])
+                self.writer.split(code, by)
+                g = middle(cone.generators[i], cone.generators[j], by)
+                heights = self.descent.heights(cone.lines, g)
+                stack += [(cone, k, g, heights) for k in (i, j)]
                 splits += 1
                 continue
             if leaf % OFTEN == OFTEN - 1 and self.over():
                 raise Unproved("the time was up")
             at = slice(int(found.starts[leaf]), int(found.starts[leaf + 1]))
-            cone = [tuple(g) for g in found.cones[leaf].tolist()]
             shares = dict(zip(found.lines[at].tolist(), found.shares[at].tolist(), strict=True))
             if not self.proved(cone, shares, code - PLAIN - 1):
                 if repairs >= MOST_REPAIRS or self.over():
@@ -139,9 +149,9 @@ class Builder:
                 self.run(self.halves(cone), repairs + 1)
             leaf += 1
 
-    def proved(self, cone: Sequence[Row], shares: dict[int, float], tie: int) -> bool:
+    def proved(self, cone: Cone, shares: dict[int, float], tie: int) -> bool:
         """Write the cone as a leaf, if it is one."""
-        crossing, on = crossing_lines(self.vertices, cone)
+        crossing, on = cone.lines.tolist(), cone.on
         for code in (TIE,) if tie >= 0 else (PLAIN, SHARES, FINE):
             whole, moved = WHOLE.get(code, 0), [0] * len(crossing)
             if code == TIE:
@@ -153,7 +163,11 @@ class Builder:
                 if code == PLAIN and any(moved):
                     continue
                 chosen = [whole - b if o else b for b, o in zip(moved, on, strict=True)]
-            N = self.best(leaf_form(self.vertices, cone, crossing, chosen, whole), cone, whole, tie)
+            N = None
+            if self.around is None and (Q := self.descent.below(cone, chosen, whole)) is not None:
+                N = self.split_off(Q, cone.generators, whole)
+            if N is None:
+                N = self.best(self.descent.form(cone, chosen, whole), cone.generators, whole, tie)
             if N is not None:
                 width = {SHARES: 1, FINE: 2}.get(code, 0)
                 self.writer.leaf(code, tie, b"".join(b.to_bytes(width, "little") for b in moved if width), N)
@@ -211,8 +225,9 @@ class Builder:
                 return bytes([width, *(power - 60 + OFFSET).to_bytes(2, "little")]) + raw
         return None
 
-    def halves(self, cone: Sequence[Row]) -> Integers:
+    def halves(self, whole: Cone) -> list[Cone]:
         """The two halves of a cone at its longest edge, in the order of the certificate; the split is written."""
+        cone = whole.generators
         lengths = [sqrt(sum(x * x for x in g)) for g in cone]
         edges = [*combinations(range(len(cone)), 2)]
         if not edges:
@@ -224,15 +239,22 @@ class Builder:
 
         i, j = min(edges, key=cosine)
         up = round(np.log2(lengths[j] / lengths[i]))
-        mi, mj = (1 << up, 1) if up >= 0 else (1, 1 << -up)
-        g = [mi * a + mj * b for a, b in zip(cone[i], cone[j], strict=True)]
-        divisor = gcd(*g)
-        if max(map(abs, g)) >= 2**60:
+        by = 2 * up if up >= 0 else 128 - 2 * up
+        new = middle(cone[i], cone[j], by)
+        if max(map(abs, new)) >= 2**60:
             raise Unproved("generators are too long")
-        self.writer.split(edges.index((i, j)), 2 * up if up >= 0 else 128 - 2 * up)
-        new = tuple(x // divisor for x in g)
-        parts = [[new if k == at else h for k, h in enumerate(cone)] for at in (j, i)]
-        return np.array(parts, dtype=np.int64)
+        self.writer.split(edges.index((i, j)), by)
+        heights = self.descent.heights(whole.lines, new)
+        return [self.descent.child(whole, k, new, heights) for k in (j, i)]
+
+
+def middle(a: Row, b: Row, code: int) -> Row:
+    """The generator that a bisection with this multiplier makes."""
+    m = (2 + (code & 1) << (code >> 1 & 63)) >> 1
+    p, q = (1, m) if code >> 7 else (m, 1)
+    g = [p * x + q * y for x, y in zip(a, b, strict=True)]
+    divisor = gcd(*g)
+    return tuple(x // divisor for x in g)
 
 
 def nonnegative_part(Q: Floats) -> Floats | None:
@@ -271,7 +293,7 @@ def build(
     class, as far as possible."""
     builder = Builder(pull, ties, over, most_nodes, around, eps)
     if basis:
-        builder.run(sign_cones(basis))
+        builder.run([builder.descent.root([tuple(g) for g in cone]) for cone in sign_cones(basis).tolist()])
     else:  # no neuron sees anything: one cone, without generators
-        builder.proved((), {}, -1)
+        builder.proved(builder.descent.root(()), {}, -1)
     return Outputs(basis, ties, builder.writer.tree, builder.writer.nodes, builder.writer.leaves)

@@ -8,7 +8,7 @@ over the lines p_c of the data. In units of 1 / unit all of it is integral.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, isqrt
@@ -82,65 +82,32 @@ def pull_of(lines: Lines, Theta: Matrix, squared: Fraction) -> Pull:
     return Pull(lines, tuple(map(tuple, W)), tuple(map(tuple, M0)), unit, level.numerator // level.denominator)
 
 
-@dataclass
-class GeneratorValues:
-    """Heights p_c.g and values F(g) of generators, kept: neighbouring cones share them."""
-
-    pull: Pull
-    known: dict[Row, tuple[list[int], list[int]]] = field(default_factory=dict)
-    lines: fmpz_mat = field(init=False)
-    weights: fmpz_mat = field(init=False)
-    linear: fmpz_mat = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.lines = fmpz_mat([list(p) for p in self.pull.lines.rows]).transpose()
-        self.weights = fmpz_mat([list(w) for w in self.pull.W])
-        self.linear = fmpz_mat([list(row) for row in self.pull.M0])
-
-    def at(self, g: Row) -> tuple[list[int], list[int]]:
-        """Heights and value."""
-        if g not in self.known:
-            G = fmpz_mat([list(g)])
-            heights = [int(x) for x in (G * self.lines).entries()]
-            above = fmpz_mat([[max(h, 0) for h in heights]])
-            value = [int(x) for x in (above * self.weights + G * self.linear).entries()]
-            self.known[g] = heights, value
-        return self.known[g]
-
-
-def crossing_lines(vertices: GeneratorValues, cone: Sequence[Row]) -> tuple[list[int], list[bool]]:
-    """The lines that cross a cone, and whether they are on at its middle."""
-    heights = [vertices.at(g)[0] for g in cone]
-    bits = [max(map(abs, g)).bit_length() for g in cone]
-    lift = [max(bits) - b for b in bits]
-    crossing = [c for c, column in enumerate(zip(*heights, strict=True)) if min(column) < 0 < max(column)]
-    return crossing, [sum(h[c] << k for h, k in zip(heights, lift, strict=True)) > 0 for c in crossing]
-
-
 def leaf_form(
-    vertices: GeneratorValues, cone: Sequence[Row], crossing: Sequence[int], shares: Sequence[int], whole: int
+    level: int,
+    gram: Form,
+    linear: fmpz_mat,
+    V: Sequence[Sequence[int]],
+    weights: tuple[Sequence[Sequence[int]], Sequence[int]],
+    shares: Sequence[int],
+    whole: int,
 ) -> Form:
-    """2 whole^2 (level GG' - B), from below: no entry is more."""
-    pull = vertices.pull
-    at = [vertices.at(g) for g in cone]
-    G = fmpz_mat([list(g) for g in cone])
-    Q = 2 * whole * whole * pull.level * (G * G.transpose())
-    L = whole * fmpz_mat([list(value) for _, value in at])
-    if not crossing:
-        return _integers(Q - 2 * L * L.transpose())
-    V = [[heights[c] for heights, _ in at] for c in crossing]
+    """2 whole^2 (level GG' - B), from below: no entry is more. `linear` are the values of the linear part at the
+    generators, V the heights of the crossing lines there, `weights` theirs, and numbers not below |W_c|."""
+    Q, L = 2 * whole * whole * level * fmpz_mat(gram), whole * linear
+    if not V:
+        return integers(Q - 2 * L * L.transpose())
     D = fmpz_mat([[whole * max(x, 0) - s * x for x in row] for row, s in zip(V, shares, strict=True)])
-    W = fmpz_mat([list(pull.W[c]) for c in crossing])
-    L -= D.transpose() * W
+    W = fmpz_mat([list(w) for w in weights[0]])
+    L += fmpz_mat([[s * x for x in row] for row, s in zip(V, shares, strict=True)]).transpose() * W
     Q -= 2 * L * L.transpose()
     T = 2 * W * L.transpose()
-    if len(crossing) <= PAIRS:
-        T += fmpz_mat([[max(x, 0) for x in row] for row in _integers(W * W.transpose())]) * D
+    if len(V) <= PAIRS:
+        T += fmpz_mat([[max(x, 0) for x in row] for row in integers(W * W.transpose())]) * D
     else:
-        w = fmpz_mat([[pull.lengths[c]] for c in crossing])
+        w = fmpz_mat([[x] for x in weights[1]])
         T += w * (w.transpose() * D)
     above, kept = [], []
-    for row, t, s in zip(V, _integers(T), shares, strict=True):
+    for row, t, s in zip(V, integers(T), shares, strict=True):
         positive = [max(x, 0) for x in t]
         above.append(positive)
         least = min(s, whole - s)
@@ -150,8 +117,8 @@ def leaf_form(
     half = D.transpose() * fmpz_mat(above)
     Q -= half + half.transpose()
     if kept:
-        Q += 2 * fmpz_mat([a for a, _ in kept]).transpose() * fmpz_mat([b for _, b in kept])
-    return _integers(Q)
+        Q += 2 * fmpz_mat([list(a) for a, _ in kept]).transpose() * fmpz_mat([b for _, b in kept])
+    return integers(Q)
 
 
 def definite(Q: Form) -> bool:
@@ -182,5 +149,6 @@ def semidefinite(Q: Form) -> bool:
     return True
 
 
-def _integers(A: fmpz_mat) -> Form:
+def integers(A: fmpz_mat) -> Form:
+    """The entries as Python integers."""
     return [[int(x) for x in row] for row in A.tolist()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -11,9 +12,14 @@ import pytest
 from relu_cert.cover.lines import lines_of, row_space
 from relu_cert.outputs.bound import bound, least
 from relu_cert.outputs.build import Unproved, build, nonnegative_part, sign_cones
-from relu_cert.outputs.exact import GeneratorValues, crossing_lines, definite, leaf_form, pull_of
+from relu_cert.outputs.descent import Descent
+from relu_cert.outputs.exact import Pull, definite, pull_of
 from tests.outputs.data import drawn
+from verify.outputs.check import shortened
+from verify.outputs.descent import Cone as CheckedCone
+from verify.outputs.descent import Table
 from verify.outputs.forms import Crossing, form
+from verify.outputs.rounded import Weights as CheckedWeights
 
 SPECIAL = {
     "zero rows": [[0, 0, 0], [1, 2, 0], [0, 0, 0], [3, -1, 1]],
@@ -31,19 +37,76 @@ def test_both_programs_have_one_form(name: str) -> None:
         Z = tuple(tuple(map(Fraction, row)) for row in SPECIAL[name])
         Y = tuple((Fraction(k), Fraction(3 - k, 7)) for k in range(len(Z)))
     pull = pull_of(lines_of(Z), Y, Fraction(5, 3))
-    vertices = GeneratorValues(pull)
+    descent = Descent(pull)
     for seed in range(30):
         r = random.Random(seed)
         cone = [tuple(r.randint(-9, 9) for _ in range(3)) for _ in range(3)]
         if any(not any(g) for g in cone):
             continue
-        crossing, _ = crossing_lines(vertices, cone)
+        seen = descent.root(cone)
+        crossing = seen.lines.tolist()
         shares = [r.randint(0, 255) for _ in crossing]
-        heights = [[vertices.at(g)[0][c] for g in cone] for c in crossing]
+        heights = [[dot(pull.lines.rows[c], g) for g in cone] for c in crossing]
         given = Crossing([pull.W[c] for c in crossing], [pull.lengths[c] for c in crossing], heights, shares, 255)
-        gram = [[sum(a * b for a, b in zip(g, h, strict=True)) for h in cone] for g in cone]
-        ours = leaf_form(vertices, cone, crossing, shares, 255)
-        assert ours == form(pull.level, gram, [vertices.at(g)[1] for g in cone], given)
+        gram = [[dot(g, h) for h in cone] for g in cone]
+        assert descent.form(seen, shares, 255) == form(pull.level, gram, [value(pull, g) for g in cone], given)
+
+
+def dot(a: Sequence[int], b: Sequence[int]) -> int:
+    """a.b"""
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def value(pull: Pull, u: Sequence[int]) -> list[int]:
+    """M0'u + sum W_c (p_c.u)_+"""
+    F = [dot(column, u) for column in zip(*pull.M0, strict=True)]
+    for p, w in zip(pull.lines.rows, pull.W, strict=True):
+        F = [f + max(dot(p, u), 0) * x for f, x in zip(F, w, strict=True)]
+    return F
+
+
+@pytest.mark.parametrize("bits", [0, 12, 30])
+def test_cones_further_down_and_short_numbers(bits: int) -> None:
+    """A child knows what a root would, and its form in 64-bit integers is nowhere more than the exact one, in both
+    programs the same, and nearly the same where numbers are long."""
+    Z, Y = drawn(bits, 90, 3, 2)
+    pull = pull_of(lines_of(Z), tuple(tuple(x / 7 for x in y) for y in Y), Fraction(9))
+    descent, tried = Descent(pull), 0
+    for seed in range(20):
+        r = random.Random(seed)
+        g, h, other = ([(r.randint(-9, 9) << bits) + r.randint(0, 5) for _ in range(3)] for _ in range(3))
+        middle = tuple(2 * x + y for x, y in zip(g, h, strict=True))
+        cone = descent.root([tuple(g), tuple(h), tuple(other)])
+        child = descent.child(cone, 1, middle, descent.heights(cone.lines, middle))
+        fresh = descent.root([tuple(g), middle, tuple(other)])
+        assert child.lines.tolist() == fresh.lines.tolist() and child.on == fresh.on
+        for whole in (1, 255):
+            kinked = whole > 1 and bool(seed % 2)  # then kappa counts, which the short form leaves out
+            shares = [r.randint(0, whole) if kinked else r.choice([0, whole]) for _ in fresh.on]
+            exact = descent.form(child, shares, whole)
+            assert exact == descent.form(fresh, shares, whole)
+            below = descent.below(child, shares, whole)
+            if below is None:
+                continue
+            tried += 1
+            table = Table.of(pull.lines.rows, pull.W, pull.M0)
+            theirs = shortened(
+                table,
+                CheckedWeights.of(table.W, pull.lengths),
+                (pull.level, child.gram),
+                CheckedCone(child.generators, child.lines, child.heights, child.linear),
+                np.array(shares),
+                whole,
+            )
+            assert theirs == below
+            if not kinked:
+                assert all(x <= y for rows in zip(below, exact, strict=True) for x, y in zip(*rows, strict=True))
+            for _ in range(20):
+                c = [r.randint(0, 9) for _ in range(3)]
+                u = [dot(c, column) for column in zip(*child.generators, strict=True)]
+                room = 2 * whole**2 * (pull.level * dot(u, u) - dot(F := value(pull, u), F))
+                assert dot(c, [dot(row, c) for row in below]) <= room
+    assert tried > 10
 
 
 @pytest.mark.parametrize("name", [*SPECIAL, "drawn"])
@@ -54,7 +117,6 @@ def test_lines_and_linear_part_give_the_true_value(name: str) -> None:
         Z = tuple(tuple(map(Fraction, row)) for row in SPECIAL[name])
         Y = Y[: len(Z)]
     pull = pull_of(lines_of(Z), Y, Fraction(1))
-    vertices = GeneratorValues(pull)
     for seed in range(50):
         r = random.Random(seed)
         u = tuple(r.randint(-9, 9) for _ in range(3))
@@ -62,7 +124,7 @@ def test_lines_and_linear_part_give_the_true_value(name: str) -> None:
         for z, y in zip(Z, Y, strict=True):
             h = max(sum((a * b for a, b in zip(z, u, strict=True)), Fraction(0)), Fraction(0))
             F = [f + h * t for f, t in zip(F, y, strict=True)]
-        assert vertices.at(u)[1] == [f * pull.unit for f in F]
+        assert value(pull, u) == [f * pull.unit for f in F]
 
 
 def test_floats_and_integers_have_one_bound() -> None:
@@ -70,11 +132,12 @@ def test_floats_and_integers_have_one_bound() -> None:
     Z, Y = drawn(7, 40, 3, 2)
     Y = tuple(tuple(x + Fraction(1, 2**60) for x in row) for row in Y)  # so that lengths, rounded up, have many digits
     pull = pull_of(lines_of(Z), Y, Fraction(9))
-    vertices, (P, W, M0) = GeneratorValues(pull), pull.floats
+    descent, (P, W, M0) = Descent(pull), pull.floats
     r = random.Random(0)
     for _ in range(20):
         cone = [tuple(r.randint(-9, 9) for _ in range(3)) for _ in range(3)]
-        crossing, _ = crossing_lines(vertices, cone)
+        seen = descent.root(cone)
+        crossing = seen.lines.tolist()
         shares = [r.randint(0, 255) for _ in crossing]
         G = np.array(cone, dtype=float)
         heights = G @ P.T
@@ -85,7 +148,7 @@ def test_floats_and_integers_have_one_bound() -> None:
         B = np.empty((3, 3))
         s = np.array(shares) / 255
         bound(V, m, lin, W, lengths, index, s, np.empty((3, 2)), np.empty((m, 3)), np.empty((m, 3)), B)
-        exact = leaf_form(vertices, cone, crossing, shares, 255)
+        exact = descent.form(seen, shares, 255)
         size = 2 * 255**2 * pull.level
         assert np.allclose(G @ G.T - B, [[x / size for x in row] for row in exact], rtol=1e-9, atol=1e-9)
 

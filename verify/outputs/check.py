@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import cached_property, partial, reduce
 from itertools import combinations
 from operator import or_
 
+import numpy as np
 from flint import fmpz_mat
+from numpy.typing import NDArray
 
 from verify.cover.lines import Lines, Row, lines_of
 from verify.cover.tree import sign_cones
-from verify.errors import bounded
 from verify.numbers.integers import cleared
-from verify.outputs.forms import Crossing, form, integers, length_above, nonnegative, semidefinite
-from verify.outputs.tree import TIE, WHOLE, Leaf, Streams, walk
+from verify.outputs.descent import LONGEST_SHARES, Cone, Table, leaf_of, leaves, on_at_middle
+from verify.outputs.forms import PAIRS, Crossing, form, integers, length_above, nonnegative, semidefinite
+from verify.outputs.rounded import Weights, rounded
+from verify.outputs.tree import TIE, WHOLE, Leaf, Streams
 from verify.problem.problem import Problem
 from verify.text import Node, Vector
 
-MOST_DIRECTIONS, MOST_TIES, MOST_HEIGHTS = 12, 255, 2**28
+MOST_DIRECTIONS, MOST_TIES = 12, 255
 
 
 @dataclass(frozen=True)
@@ -68,13 +71,20 @@ def weights(problem: Problem, theta: Vector) -> Vector:
 
 @dataclass(frozen=True)
 class Form:
-    """Of a leaf: 2 whole^2 |unit F(u)|^2 <= 2 whole^2 level |u|^2 - c'Qc for u = sum c_i g_i, c >= 0; and N, if any."""
+    """Of a leaf: 2 whole^2 |unit F(u)|^2 <= 2 whole^2 level |u|^2 - c'Qc for u = sum c_i g_i, c >= 0; `below` is
+    nowhere more than Q, if it was worked out; and N, if any."""
 
     cone: list[Row]
     gram: list[list[int]]
     whole: int
-    Q: list[list[int]]
     N: tuple[list[int], int] | None
+    below: list[list[int]] | None
+    exactly: Callable[[], list[list[int]]]
+
+    @cached_property
+    def Q(self) -> list[list[int]]:
+        """The form, exactly."""
+        return self.exactly()
 
 
 @dataclass(frozen=True)
@@ -90,14 +100,11 @@ class Proof:
     def forms(self) -> Iterator[Form]:
         """Of all leaves."""
         streams = Streams(self.node)
-        vertices, leaves = walk(streams, sign_cones(self.basis), len(self.basis), len(self.ties))
-        if not vertices:  # no rows but zeros
-            for _ in leaves:
-                self.node.require(streams.entries(0) is None, "no N without generators")
-        else:
-            heights = len(vertices) * (len(self.values.lines.rows) + 1)
-            bounded(heights, MOST_HEIGHTS, "heights of lines", self.node.place)
-            yield from forms(self.values, self.level, (vertices, leaves), self.ties, streams)
+        if self.basis:
+            yield from forms(self.values, self.level, sign_cones(self.basis), self.ties, streams)
+        else:  # no rows but zeros
+            leaf_of(streams.byte("codes"), streams, len(self.ties))
+            self.node.require(streams.entries(0) is None, "no N without generators")
         streams.end()
 
 
@@ -115,7 +122,8 @@ def check_outputs(problem: Problem, theta: Vector, squared: Fraction, node: Node
     proof = Proof(values, basis, ties, int(squared * values.unit**2), fields["tree"])  # rounded down
     for number, leaf in enumerate(proof.forms()):
         bad = f"no at leaf {number}"
-        proof.node.require(copositive(leaf.Q, leaf), "lambda^2 GG' - B = N + a semidefinite matrix at every leaf", bad)
+        holds = (leaf.below is not None and copositive(leaf.below, leaf)) or copositive(leaf.Q, leaf)
+        proof.node.require(holds, "lambda^2 GG' - B = N + a semidefinite matrix at every leaf", bad)
     return proof
 
 
@@ -135,22 +143,54 @@ def read_tie(node: Node, lines: int) -> Tie:
 
 
 def forms(
-    values: Values, level: int, tree: tuple[list[Row], list[Leaf]], ties: Sequence[Tie], streams: Streams
+    values: Values, level: int, roots: Iterable[Sequence[Row]], ties: Sequence[Tie], streams: Streams
 ) -> Iterator[Form]:
-    """Of these leaves, in their order."""
-    vertices, leaves = tree
-    at = Heights.of(values, vertices)
+    """Of the leaves below these cones, in their order."""
+    table = Table.of(values.lines.rows, values.W, values.M0)
     lengths = [length_above(w) for w in values.W]
-    d = len(leaves[0].cone)
-    for leaf in leaves:
-        cone = [vertices[i] for i in leaf.cone]
-        gram = [[sum(a * b for a, b in zip(g, h, strict=True)) for h in cone] for g in cone]
-        crossing, shares, whole = at.shares(leaf, vertices, ties, streams)
-        weights = [values.W[c] for c in crossing]
-        heights = [[at.heights[g][c] for g in leaf.cone] for c in crossing]
-        lines = Crossing(weights, [lengths[c] for c in crossing], heights, shares, whole)
-        Q = form(level, gram, [at.values[g] for g in leaf.cone], lines)
-        yield Form(cone, gram, whole, Q, streams.entries(d * (d - 1) // 2))
+    short = Weights.of(table.W, lengths) if table.fits else None
+    for cone, leaf in leaves(table, streams, roots, len(ties)):
+        generators = [*cone.generators]
+        gram = [[sum(a * b for a, b in zip(g, h, strict=True)) for h in generators] for g in generators]
+        shares, whole = shares_of(cone, leaf, ties, streams)
+        N, below = streams.entries(len(gram) * (len(gram) - 1) // 2), None
+        if short is not None and whole <= LONGEST_SHARES and len(cone.lines) > PAIRS and cone.heights.dtype != object:
+            below = shortened(table, short, (level, gram), cone, np.array(shares, dtype=np.int64), whole)
+        yield Form(
+            generators, gram, whole, N, below, partial(exactly, table, lengths, level, gram, cone, shares, whole)
+        )
+
+
+def shortened(
+    table: Table, short: Weights, level: tuple[int, list[list[int]]], cone: Cone, shares: NDArray[np.int64], whole: int
+) -> list[list[int]] | None:
+    """The form from below, in 64-bit integers."""
+    M = whole * cone.linear + (table.P[cone.lines] * shares[:, None]).T @ table.W[cone.lines]
+    L = integers(fmpz_mat([list(g) for g in cone.generators]) * fmpz_mat(M.tolist()))
+    return rounded(*level, L, cone.heights, short, cone.lines, shares, whole)
+
+
+def exactly(
+    table: Table, lengths: list[int], level: int, gram: list[list[int]], cone: Cone, shares: list[int], whole: int
+) -> list[list[int]]:
+    """The form of a leaf."""
+    W, V = table.W[cone.lines].tolist(), cone.heights.T.tolist()
+    values = fmpz_mat([list(g) for g in cone.generators]) * fmpz_mat(cone.linear.tolist())
+    if W:
+        values += fmpz_mat([[max(x, 0) for x in row] for row in V]).transpose() * fmpz_mat(W)
+    lines = Crossing(W, [lengths[c] for c in cone.lines.tolist()], V, shares, whole)
+    return form(level, gram, integers(values), lines)
+
+
+def shares_of(cone: Cone, leaf: Leaf, ties: Sequence[Tie], streams: Streams) -> tuple[list[int], int]:
+    """The shares of the lines that cross a cone, and the whole. A share is as far as its byte says from 1, or from 0,
+    which is what the line is at the middle of the cone; in a tie's leaf, what the tie says, if anything."""
+    on = on_at_middle(cone).tolist()
+    if leaf.code == TIE:
+        tie = ties[leaf.tie]
+        return [tie.shares.get(c, tie.whole * o) for c, o in zip(cone.lines.tolist(), on, strict=True)], tie.whole
+    whole, moved = WHOLE[leaf.code], streams.shares(leaf.code, len(on))
+    return [whole - b if o else b for b, o in zip(moved, on, strict=True)], whole
 
 
 def less(Q: list[list[int]], N: tuple[list[int], int], cone: Sequence[Row]) -> list[list[int]]:

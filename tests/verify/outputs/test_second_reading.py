@@ -30,7 +30,7 @@ from verify.outputs import softmax
 from verify.outputs.check import Form, Proof, Tie, copositive, forms, less, mask, read_tie, size, values_of
 from verify.outputs.classes import Around, OneDirection, check_kinks, linear, omega, one_at_most, read_class
 from verify.outputs.forms import Crossing, definite, form, semidefinite
-from verify.outputs.tree import Streams, walk
+from verify.outputs.tree import Streams
 from verify.problem.input import Input
 from verify.problem.outputs import centered, read_columns, read_targets
 from verify.problem.problem import Problem
@@ -216,9 +216,8 @@ def test_every_leaf_of_a_drawn_tree_has_the_form_of_the_page(seed: int, n: int, 
     node = Node(tree(**drawn.streams))
     streams = Streams(node)
     basis = [tuple(int(i == j) for j in range(d)) for i in range(d)]
-    walked = walk(streams, sign_cones(basis), d, len(drawn.ties))
     level = random.Random(seed).choice([0, 1, 10**6])
-    found = [*forms(values, level, walked, drawn.ties, streams)]
+    found = [*forms(values, level, sign_cones(basis), drawn.ties, streams)]
     streams.end()
     wanted = [*expected(drawn, level)]
     assert len(found) == len(wanted)
