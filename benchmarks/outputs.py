@@ -1,11 +1,13 @@
 """Networks with several outputs: the bars of each line, with squares and the softmax cross-entropy.
 
-    python -m benchmarks.outputs [--lines PART,PART] [--seconds N] [--list]
+    python -m benchmarks.outputs [--lines PART,PART] [--seconds N] [--data DIR] [--list]
 
 The data are those of scikit-learn: iris in centimetres, or standardised (std); wine on its first principal components,
-linnerud standardised, digits on principal components; numbers have four decimals. `+1` is a column of ones; classes are
-one-hot, less their means with squares. A line is met if the gap is at most its own, the checker accepts all verdicts,
-and nodes and seconds (of the processor; `find`, `verify`) keep to their bars. The first line pays for compiling.
+linnerud standardised, digits on principal components; numbers have four decimals. `conv` are the first images of the
+digits under filters of 2x2 at steps of 2; `mnist` 1,200 images of six classes, from the files in DIR. `+1` is a column
+of ones; classes are one-hot, less their means with squares. A line is met if the gap is at most its own, the checker
+accepts all verdicts, and nodes and seconds (of the processor; `find`, `verify`) keep to their bars. The first line pays
+for compiling.
 """
 
 from __future__ import annotations
@@ -15,11 +17,13 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy
 
 import argparse
+import csv
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +42,7 @@ class Line:
     nodes: int | None = None
     gap: float = EXACT
     find: float = FIND
+    verify: float = VERIFY
 
     @property
     def name(self) -> str:
@@ -58,12 +63,48 @@ def _lines() -> Iterator[Line]:
     for data, nodes in bars.items():
         yield from (Line(data, r, nodes=n) for r, n in zip((".5", ".1", ".05"), nodes, strict=True))
     yield Line("wine6", ".1", nodes=39_044, gap=1e-6, find=120.0)
-    yield Line("digits3", ".5", nodes=1722, gap=1e-6, find=120.0)
+    for data, ratio, most in (
+        ("digits3", ".5", 1722),
+        ("digits3", ".1", None),
+        ("digits4", ".5", None),
+        ("digits4", ".1", None),
+    ):
+        yield Line(data, ratio, nodes=most, gap=1e-6, find=120.0, verify=120.0)
+    prototype = {
+        "conv100": (None, None, None),
+        "conv300": (46_308, 264_186, 618_646),
+        "conv1797": (33_754, 215_256, None),
+    }
+    for data, nodes in prototype.items():
+        for ratio, most in zip((".5", ".2", ".1"), nodes, strict=True):
+            yield Line(data, ratio, nodes=most, gap=1e-6, find=120.0, verify=120.0)
+    for ratio, most in ((".1", 14_964), (".03", 115_934)):
+        yield Line("mnist", ratio, nodes=most, gap=1e-6, find=120.0, verify=120.0)
     for data, each in (("irisstd", (88, 422)), ("wine3", (74, 192)), ("iris", (198, 214))):
         yield from (Line(data, r, "softmax", n) for r, n in zip((".5", ".1"), each, strict=True))
 
 
 LINES = tuple(_lines())
+
+
+def images(name: str, folder: str) -> tuple[Any, Any, str]:
+    """Images as rows, their classes, and the rule of their windows."""
+    if name == "mnist":
+        rows = []
+        for pair in ("1v7", "2v6", "5v9"):
+            with (Path(folder) / f"mnist-{pair}.csv").open(newline="") as stream:
+                own = [*csv.reader(stream)][1:]
+            chosen = np.random.default_rng(0).permutation(len(own))[:400]
+            rows += [[*own[k][:-1], pair[2 if float(own[k][-1]) > 0.5 else 0]] for k in chosen]
+        return (
+            np.array([row[:-1] for row in rows], dtype=int),
+            np.array([row[-1] for row in rows]),
+            "2d:28x28:2x2:stride=2",
+        )
+    from sklearn.datasets import load_digits
+
+    most, given = int(name.removeprefix("conv")), load_digits()
+    return given.data[:most].astype(int), given.target[:most], "2d:8x8:2x2:stride=2"
 
 
 def table(name: str) -> tuple[Any, Any]:
@@ -86,19 +127,23 @@ def table(name: str) -> tuple[Any, Any]:
     return np.hstack([Z, np.ones((len(Z), 1))]) if bias else Z, y
 
 
-def measured(line: Line, seconds: float) -> dict[str, Any]:
+def measured(line: Line, seconds: float, folder: str) -> dict[str, Any]:
     """All figures of a line."""
     from relu_cert import certify
     from verify import check
 
-    Z, y = table(line.data)
+    windows = {}
+    if line.data.startswith(("conv", "mnist")):
+        Z, y, windows["conv"] = images(line.data, folder)
+    else:
+        Z, y = table(line.data)
     rows = [[str(x) for x in row] for row in Z.tolist()]
     Y = [[str(x) for x in row] for row in y.tolist()] if y.ndim > 1 else [f"class {x}" for x in y.tolist()]
     squares = line.loss == "squares"
     told: Any = {"center": squares} if y.ndim == 1 else {}
     more: Any = {"lambda_ratio": Fraction(line.ratio), "loss": line.loss, "seconds": seconds, "verify": False}
     begin = time.process_time()
-    found = certify(rows, Y, **more, **told)
+    found = certify(rows, Y, **more, **told, **windows)
     middle = time.process_time()
     lines = {one.claim: one.verdict for one in check(found.certificate.encode())}
     facts = found.facts
@@ -116,7 +161,7 @@ def measured(line: Line, seconds: float) -> dict[str, Any]:
 
 def missed(line: Line, told: dict[str, Any]) -> list[str]:
     """The bars that a line does not keep."""
-    bars = {"gap": line.gap, "nodes": line.nodes, "find": line.find, "verify": VERIFY}
+    bars = {"gap": line.gap, "nodes": line.nodes, "find": line.find, "verify": line.verify}
     return [
         f"{name} {told[name]:.3g} > {bar:.3g}" for name, bar in bars.items() if bar is not None and told[name] > bar
     ]
@@ -138,6 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.outputs", description=__doc__.split("\n")[0])
     parser.add_argument("--lines", default="", help="only lines whose names have one of these parts")
     parser.add_argument("--seconds", type=float, default=300.0, help="for each line (default: 300)")
+    parser.add_argument("--data", default=".", help="the folder of mnist-1v7.csv, mnist-2v6.csv and mnist-5v9.csv")
     parser.add_argument("--list", action="store_true", help="only list the lines")
     options = parser.parse_args(arguments)
     wanted = [part.strip() for part in options.lines.split(",") if part.strip()]
@@ -148,7 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     failed = 0
     for line in chosen:
         try:
-            told = measured(line, options.seconds)
+            told = measured(line, options.seconds, options.data)
         except Exception as error:  # one line that fails is not the end of the others
             failed += 1
             print(f"{line.name:<20} NOT MET {type(error).__name__}: {str(error).splitlines()[0][:120]}", flush=True)

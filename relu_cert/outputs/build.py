@@ -19,7 +19,7 @@ from relu_cert.outputs.engine import DONE, FULL, VIOLATED, Grown, Integers, grow
 from relu_cert.outputs.exact import Form, Pull, definite, semidefinite
 from relu_cert.outputs.unique import Around
 
-MOST_NODES = 400_000
+MOST_NODES = 2_000_000
 AT_A_TIME, MOST_TRIED = 20_000, 3  # nodes between looks at the clock; all of them, those thrown away included
 MOST_LEFT = 20  # leaves that are neither out nor near a class, after which uniqueness is given up
 OFTEN = 64  # leaves between looks at the clock
@@ -142,35 +142,38 @@ class Builder:
             if leaf % OFTEN == OFTEN - 1 and self.over():
                 raise Unproved("the time was up")
             at = slice(int(found.starts[leaf]), int(found.starts[leaf + 1]))
-            shares = dict(zip(found.lines[at].tolist(), found.shares[at].tolist(), strict=True))
+            shares = cone.on.astype(np.float64)
+            there = np.isin(found.lines[at], cone.lines)  # floats and integers need not agree on all
+            shares[np.searchsorted(cone.lines, found.lines[at][there])] = found.shares[at][there]
             if not self.proved(cone, shares, code - PLAIN - 1):
                 if repairs >= MOST_REPAIRS or self.over():
                     raise Unproved("a leaf holds in floats only")
                 self.run(self.halves(cone), repairs + 1)
             leaf += 1
 
-    def proved(self, cone: Cone, shares: dict[int, float], tie: int) -> bool:
-        """Write the cone as a leaf, if it is one."""
-        crossing, on = cone.lines.tolist(), cone.on
+    def proved(self, cone: Cone, shares: Floats, tie: int) -> bool:
+        """Write the cone as a leaf, if it is one; `shares` are those of its lines, in floats."""
         for code in (TIE,) if tie >= 0 else (PLAIN, SHARES, FINE):
-            whole, moved = WHOLE.get(code, 0), [0] * len(crossing)
+            whole = WHOLE.get(code, 0)
+            moved = np.zeros(len(shares), dtype=np.int64)
             if code == TIE:
                 parts, whole = self.parts(tie)
-                chosen = [parts.get(c, whole * o) for c, o in zip(crossing, on, strict=True)]
+                known = zip(cone.lines.tolist(), cone.on.tolist(), strict=True)
+                chosen: Whole = np.array([parts.get(c, whole * o) for c, o in known], dtype=object)
             else:
-                far = (1 - shares.get(c, o) if o else shares.get(c, o) for c, o in zip(crossing, on, strict=True))
-                moved = [min(max(round(x * whole), 0), whole) for x in far]
-                if code == PLAIN and any(moved):
+                far = np.where(cone.on, 1 - shares, shares) * whole
+                moved = np.clip(np.rint(far), 0, whole).astype(np.int64)
+                if code == PLAIN and moved.any():
                     continue
-                chosen = [whole - b if o else b for b, o in zip(moved, on, strict=True)]
+                chosen = np.where(cone.on, whole - moved, moved)
             N = None
             if self.around is None and (Q := self.descent.below(cone, chosen, whole)) is not None:
                 N = self.split_off(Q, cone.generators, whole)
             if N is None:
                 N = self.best(self.descent.form(cone, chosen, whole), cone.generators, whole, tie)
             if N is not None:
-                width = {SHARES: 1, FINE: 2}.get(code, 0)
-                self.writer.leaf(code, tie, b"".join(b.to_bytes(width, "little") for b in moved if width), N)
+                kind = {SHARES: "u1", FINE: "<u2"}.get(code)
+                self.writer.leaf(code, tie, moved.astype(kind).tobytes() if kind else b"", N)
                 return True
         return False
 
@@ -295,5 +298,5 @@ def build(
     if basis:
         builder.run([builder.descent.root([tuple(g) for g in cone]) for cone in sign_cones(basis).tolist()])
     else:  # no neuron sees anything: one cone, without generators
-        builder.proved(builder.descent.root(()), {}, -1)
+        builder.proved(builder.descent.root(()), np.zeros(0), -1)
     return Outputs(basis, ties, builder.writer.tree, builder.writer.nodes, builder.writer.leaves)

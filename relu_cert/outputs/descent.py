@@ -42,7 +42,7 @@ class Cone:
         return integers(G * G.transpose())
 
     @cached_property
-    def on(self) -> list[bool]:
+    def on(self) -> NDArray[np.bool_]:
         """Whether the crossing lines are positive at the sum of the generators, each times a power of two."""
         bits = [max(map(abs, g)).bit_length() for g in self.generators]
         H, total = self.heights, np.zeros(len(self.lines), dtype=self.heights.dtype)
@@ -53,7 +53,7 @@ class Cone:
                 H, total = H.astype(object), total.astype(object)
         for row, k in zip(H, lift, strict=True):
             total = total + row * (1 << k)
-        return [bool(x) for x in total > 0]
+        return np.asarray(total > 0, dtype=bool)
 
 
 @dataclass
@@ -111,18 +111,19 @@ class Descent:
             linear = linear + self.P[on].T.astype(self.W.dtype) @ self.W[on]
         return Cone(generators, lines[crossing], H[:, crossing], linear)
 
-    def form(self, cone: Cone, shares: Sequence[int], whole: int) -> Form:
+    def form(self, cone: Cone, shares: Whole, whole: int) -> Form:
         """2 whole^2 (level GG' - B) of a leaf, from below: no entry is more."""
         W = self.W[cone.lines].tolist()
         lengths = [self.pull.lengths[c] for c in cone.lines.tolist()]
         linear = fmpz_mat([list(g) for g in cone.generators]) * fmpz_mat(cone.linear.tolist())
-        return leaf_form(self.pull.level, cone.gram, linear, cone.heights.T.tolist(), (W, lengths), shares, whole)
+        return leaf_form(
+            self.pull.level, cone.gram, linear, cone.heights.T.tolist(), (W, lengths), shares.tolist(), whole
+        )
 
-    def below(self, cone: Cone, shares: Sequence[int], whole: int) -> Form | None:
+    def below(self, cone: Cone, shares: Whole, whole: int) -> Form | None:
         """The same with a little less, in 64-bit integers; None where numbers are too long, or lines few."""
         if not self.fits or whole > LONGEST_SHARES or len(cone.lines) <= PAIRS or cone.heights.dtype == object:
             return None
-        s = np.array(shares, dtype=np.int64)
-        M = whole * cone.linear + (self.P[cone.lines] * s[:, None]).T @ self.W[cone.lines]
+        M = whole * cone.linear + (self.P[cone.lines] * shares[:, None]).T @ self.W[cone.lines]
         L = integers(fmpz_mat([list(g) for g in cone.generators]) * fmpz_mat(M.tolist()))
-        return rounded(self.pull.level, cone.gram, L, cone.heights, self.short, cone.lines, s, whole)
+        return rounded(self.pull.level, cone.gram, L, cone.heights, self.short, cone.lines, shares, whole)

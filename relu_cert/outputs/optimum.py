@@ -6,7 +6,7 @@ know them; where that does not end (ties that are sharp, many or a continuum) wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -22,7 +22,7 @@ from relu_cert.free import coefficients, combined, orthogonal
 from relu_cert.free import outputs as free_columns
 from relu_cert.outputs.ascent import Floats, maxima, starts
 from relu_cert.outputs.build import Unproved, build, sign_cones
-from relu_cert.outputs.engine import grown
+from relu_cert.outputs.engine import FULL, Grown, grown
 from relu_cert.outputs.exact import pull_of
 from relu_cert.outputs.pair import feasible, pair
 from relu_cert.outputs.sharpen import sharpen, ties_of
@@ -39,7 +39,10 @@ WIDE = (1e-3, 1e-2, 1e-1)  # where training does not come to an end
 COARSE_BITS, SMALLER_BITS = 60, 60
 NORM_BITS = 400
 FAR = 10**6  # zeta R is below lambda by this factor where uniqueness is looked at
-ORACLE_NODES = 200_000
+ORACLE_NODES, ORACLE_MARGIN, ORACLE_DEPTH, MOST_VIOLATORS = 200_000, 1e-7, 120, 60
+LARGE = 2_000_000  # lines in all leaves: then numbers are short
+LARGE_MARGIN = 1e-7
+SHORT_BITS, LEAST_BITS = 53, 20  # of all sums of weights of lines; of Theta
 Neuron = tuple[Vector, Vector]
 
 
@@ -227,24 +230,40 @@ class OutputsProver:
     given: OutputsData
     lam: Fraction
     over: Callable[[], bool]
+    lines: int = 0  # in all leaves of the last tree in floats
 
     def oracle(self, net: Net) -> Floats:
         """Directions that would still help, found by a tree in floats; None within its limits is none."""
+        found, self.lines = [], 0
+        for grown_ in self.trees(net):
+            found.append(grown_.violators)
+            self.lines += LARGE if grown_.status == FULL else len(grown_.lines)
+            if self.over() or sum(map(len, found)) > MOST_VIOLATORS:
+                break
+        return np.vstack(found)
+
+    def trees(self, net: Net) -> Iterator[Grown]:
+        """The trees in floats below all sign cones, at the residual of a network."""
         task = self.given.task(self.lam)
         d, C = task.Z.shape[1], task.Y.shape[1]
-        T = task.spread(task.residual(net)) / task.lam
+        T = np.ascontiguousarray(task.spread(task.residual(net)) / task.lam)
         none = np.zeros((0, d)), np.zeros((0, len(T)))
         axes = tuple(tuple(int(x) for x in row) for row in 32 * np.eye(d, dtype=int))
-        found = grown(
-            task.Z, np.ascontiguousarray(T), np.zeros((d, C)), sign_cones(axes), 1e-8, *none, ORACLE_NODES, 80
-        )
-        return found.violators
+        for root in sign_cones(axes):
+            yield grown(task.Z, T, np.zeros((d, C)), root[None], ORACLE_MARGIN, *none, ORACLE_NODES, ORACLE_DEPTH)
 
     def found(self, primal: OutputsPoint, R: Matrix, tau: Fraction, bits: int, ties: tuple[Tie, ...]) -> Attained:
-        """The proof of one dual point."""
+        """The proof of one dual point, about tau R."""
+        source = None if self.given.softmax else Residual(tau, bits, rounded_residual(R, bits, self.given.free)[1])
+        return self.judged(
+            primal, R, self.chosen(R, tau, bits) if source is None else dual_point(R, source), source, ties
+        )
+
+    def judged(
+        self, primal: OutputsPoint, R: Matrix, Theta: Matrix, source: Residual | None, ties: tuple[Tie, ...]
+    ) -> Attained:
+        """The proof of Theta."""
         given = self.given
-        source = None if given.softmax else Residual(tau, bits, rounded_residual(R, bits, given.free)[1])
-        Theta = self.chosen(R, tau, bits) if source is None else dual_point(R, source)
         pull = pull_of(given.lines, Theta, self.lam**2)
         upper, lower = self.bounds(primal, Theta)
         if upper < lower:  # then no proof of Theta can exist
@@ -329,11 +348,13 @@ class OutputsProver:
         """The proof of a network: sharp, or with a margin."""
         whole = self.given.lifted(net)
         given, lam = self.given, self.lam
-        exactly = len(net.W) and margins is MARGINS
+        large = self.lines > LARGE
+        exactly = len(net.W) and margins is MARGINS and not large
         sharp = sharpen(given.problem, lam, given.lines, given.free, given.basis, whole) if exactly else None
         primal, R = self.completed(sharp.neurons if sharp is not None else rounded(whole))
-        T = spread(given.bags, R)
-        ties = ties_of(given.lines, given.basis, primal.neurons, T, lam, whole) if len(net.W) else ()
+        ties: tuple[Tie, ...] = ()
+        if len(net.W) and not large:
+            ties = ties_of(given.lines, given.basis, primal.neurons, spread(given.bags, R), lam, whole)
         if "skip" in given.problem.free:  # then F(-u) = F(u)
             ties += tuple(map(opposite, ties))
         if sharp is not None:
@@ -345,16 +366,37 @@ class OutputsProver:
         far = error(given.task(lam), net)
         last = Unproved("no margin was tried")
         for margin in margins:
-            if margin < 2 * far:
+            if margin < max(2 * far, LARGE_MARGIN if large else 0.0):
                 continue
             try:
                 tau = 1 / (1 + Fraction(margin).limit_denominator(10**15))
+                if large and (short := self.short(R, tau)) is not None:
+                    return self.judged(primal, R, short, None, ())
                 return self.found(primal, R, tau, COARSE_BITS, ties)
             except Unproved as why:
                 last = why
                 if self.over():
                     break
         raise last
+
+    def short(self, R: Matrix, tau: Fraction) -> Matrix | None:
+        """tau R in numbers so short that the tree is proved in 64-bit integers; None where they would be too short."""
+        given = self.given
+        lines, Theta = given.lines, tuple(tuple(tau * x for x in row) for row in R)
+        if given.softmax:
+            return None
+        T = np.array([[float(x) for x in row] for row in spread(given.bags, Theta)])
+        lengths = [sum(map(abs, p)) for p in lines.rows]
+        parts = zip(lines.line, lines.multiple, np.abs(T).sum(axis=1).tolist(), strict=True)
+        total = sum(2 * lengths[c] * abs(a) * t for c, a, t in parts if c >= 0) * given.bags.unit
+        bits = min(int(SHORT_BITS - np.log2(max(total, 1e-300))), COARSE_BITS)
+        if bits < LEAST_BITS:
+            return None
+        one = 1 << bits
+        low = [[Fraction(x.numerator * one // x.denominator, one) for x in row] for row in Theta]
+        if given.free:
+            return tuple(zip(*(orthogonal(given.free, column) for column in zip(*low, strict=True)), strict=True))
+        return tuple(map(tuple, low))
 
 
 def near_enough(ball: Around, given: OutputsData, neurons: Sequence[Neuron], ties: Sequence[Tie]) -> str:

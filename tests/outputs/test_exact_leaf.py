@@ -49,7 +49,9 @@ def test_both_programs_have_one_form(name: str) -> None:
         heights = [[dot(pull.lines.rows[c], g) for g in cone] for c in crossing]
         given = Crossing([pull.W[c] for c in crossing], [pull.lengths[c] for c in crossing], heights, shares, 255)
         gram = [[dot(g, h) for h in cone] for g in cone]
-        assert descent.form(seen, shares, 255) == form(pull.level, gram, [value(pull, g) for g in cone], given)
+        assert descent.form(seen, np.array(shares, dtype=object), 255) == form(
+            pull.level, gram, [value(pull, g) for g in cone], given
+        )
 
 
 def dot(a: Sequence[int], b: Sequence[int]) -> int:
@@ -79,13 +81,14 @@ def test_cones_further_down_and_short_numbers(bits: int) -> None:
         cone = descent.root([tuple(g), tuple(h), tuple(other)])
         child = descent.child(cone, 1, middle, descent.heights(cone.lines, middle))
         fresh = descent.root([tuple(g), middle, tuple(other)])
-        assert child.lines.tolist() == fresh.lines.tolist() and child.on == fresh.on
+        assert child.lines.tolist() == fresh.lines.tolist() and (child.on == fresh.on).all()
         for whole in (1, 255):
             kinked = whole > 1 and bool(seed % 2)  # then kappa counts, which the short form leaves out
             shares = [r.randint(0, whole) if kinked else r.choice([0, whole]) for _ in fresh.on]
-            exact = descent.form(child, shares, whole)
-            assert exact == descent.form(fresh, shares, whole)
-            below = descent.below(child, shares, whole)
+            whole_shares = np.array(shares, dtype=np.int64)
+            exact = descent.form(child, whole_shares, whole)
+            assert exact == descent.form(fresh, whole_shares, whole)
+            below = descent.below(child, whole_shares, whole)
             if below is None:
                 continue
             tried += 1
@@ -95,7 +98,7 @@ def test_cones_further_down_and_short_numbers(bits: int) -> None:
                 CheckedWeights.of(table.W, pull.lengths),
                 (pull.level, child.gram),
                 CheckedCone(child.generators, child.lines, child.heights, child.linear),
-                np.array(shares),
+                whole_shares,
                 whole,
             )
             assert theirs == below
@@ -148,7 +151,7 @@ def test_floats_and_integers_have_one_bound() -> None:
         B = np.empty((3, 3))
         s = np.array(shares) / 255
         bound(V, m, lin, W, lengths, index, s, np.empty((3, 2)), np.empty((m, 3)), np.empty((m, 3)), B)
-        exact = descent.form(seen, shares, 255)
+        exact = descent.form(seen, np.array(shares), 255)
         size = 2 * 255**2 * pull.level
         assert np.allclose(G @ G.T - B, [[x / size for x in row] for row in exact], rtol=1e-9, atol=1e-9)
 
