@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction as F
 from typing import Any
 
 import pytest
+from flint import fmpq_mat
 
 from tests.verify.build import plain
 from tests.verify.mutate import mutants
@@ -15,6 +17,12 @@ from tests.verify.oracle.brute import mat, vec
 from tests.verify.score import CORPUS
 from tests.verify.test_lifted import harmless
 from verify import Rejected, VerifyError, check
+from verify.numbers.bounds import matrix
+from verify.optimal.ball import Ball, Class, Face
+from verify.path import moving
+from verify.path.moving import flanks
+from verify.problem.problem import Problem
+from verify.text import Node
 
 Json = dict[str, Any]
 KINK = mat([[1, 1], [0, 1]])
@@ -170,3 +178,72 @@ def test_every_field_of_an_even_piece_counts(name: str) -> None:
         survivors.append(f"{place}: {mutant.change}")
     assert survivors == []
     assert total > 300
+
+
+# ------------------------------------------------------------------------------------------------ parts
+
+
+def flank_list(kinks: Any, basis: Any) -> list[tuple[F, ...]]:
+    """All flanks."""
+    return list(flanks(mat(kinks), mat(basis), Node(None, None, "kinks")))
+
+
+def test_flanks_by_hand() -> None:
+    """None without a kink; one line for one kink; one orthogonal to each kink of a plane; in space to every two."""
+    assert flank_list([], []) == []
+    assert flank_list([[0, 1], [0, -2]], [[0, 1]]) == [vec(0, 1), vec(0, -1)]
+    plane = flank_list([[1, 0, 0], [1, 2, 0], [3, 6, 0]], [[1, 0, 0], [1, 2, 0]])
+    assert plane == [vec(0, 2, 0), vec(0, -2, 0), vec(-4, 2, 0), vec(4, -2, 0), vec(-4, 2, 0), vec(4, -2, 0)]
+    space = flank_list([[1, 0, 0], [0, 1, 0], [0, 2, 0], [1, 1, 1]], [[1, 0, 0], [0, 1, 0], [1, 1, 1]])
+    ends = [vec(0, 0, 1), vec(0, 0, 1), vec(0, -1, 1), vec(-1, 0, 1), vec(-1, 0, 1)]
+    assert space == [tuple(s * x for x in w) for w in ends for s in (1, -1)]
+
+
+@pytest.mark.parametrize(("kinks", "basis", "count"), [(3, 2, 3), (5, 3, 10), (4, 1, 1)])
+def test_the_number_of_flanks(monkeypatch: pytest.MonkeyPatch, kinks: int, basis: int, count: int) -> None:
+    """No more choices of kinks than there may be: so many less than the basis."""
+    rows, first = [[1, k, k * k][:basis] for k in range(kinks)], [[1, k, k * k][:basis] for k in range(basis)]
+    monkeypatch.setattr(moving, "MOST_FLANKS", count)
+    assert len(flank_list(rows, first)) == 2 * count
+    monkeypatch.setattr(moving, "MOST_FLANKS", count - 1)
+    with pytest.raises(Rejected, match=f"at most {count - 1} choices of kinks"):
+        flank_list(rows, first)
+
+
+@pytest.mark.parametrize(
+    ("s", "D", "R", "right"),
+    [
+        (1, 1, F(0), True),
+        (0, 1, F(0), False),  # 0 is on no side
+        (1, 0, F(0), False),  # the other side
+        (-1, 1, F(0), False),
+        (1, 1, F(1, 4), True),  # |z|^2 R = R/2 below 1
+        (F(1, 2), 1, F(1, 4), True),
+        (F(1, 8), 1, F(1, 4), False),
+    ],
+)
+def test_heights_of_a_pinned_class(s: F, D: int, R: F, right: bool) -> None:
+    """z = (1, 0) on its side for all s within R, beside the kink z = (0, 1) with a weight that loses; a row of zeros
+    has no side."""
+    Z = mat([[0, 1], [1, 0], [0, -1], [0, 0]])
+    problem = Problem("relu", F(1), Z, vec(-1, 1, -1, 5))
+    face = Face((0,), (0,), (), {}, fmpq_mat([[1, 0], [0, 0]]), fmpq_mat([[0, 1]]))
+    class_ = Class((1, 2 * D), (0,), 5, fmpq_mat([[0, 0], [1, 0], [0, 0], [0, 0]]), F(1), face)
+    ball, S = Ball(problem, vec(-1, s, -1, 5), F(0)), matrix(mat([[-1], [s], [-1], [5]]), 1)
+    if right:
+        moving.check_pinned(ball, S, class_, R, Node(None))
+    else:
+        with pytest.raises(Rejected, match=r"a height above .* on its side at row 1"):
+            moving.check_pinned(ball, S, class_, R, Node(None))
+
+
+def test_which_classes_are_pinned() -> None:
+    """Those of ReLU networks with penalised biases, with no idle kink."""
+    fields = {"sign": "+", "pattern": "10", "kinks": [1], "basis": [1], "idle": [], "fixed": ""}
+    problem = Problem("relu", F(1), KINK, vec(1, -1))
+    assert moving.read_pinned(Ball(problem, problem.y, F(0)), Node(fields, None, "class")).kinks == (1,)
+    for other in (replace(problem, biases=True), Problem("gated", F(1), KINK, vec(1, -1))):
+        with pytest.raises(Rejected, match="no pinned class but of relu networks"):
+            moving.read_pinned(Ball(other, problem.y, F(0)), Node(fields, None, "class"))
+    with pytest.raises(Rejected, match="no idle kink of a pinned class"):
+        moving.read_pinned(Ball(problem, problem.y, F(0)), Node({**fields, "idle": [1]}, None, "class"))
