@@ -49,6 +49,7 @@ CLOSE = Fraction(1, 2**26)  # how near floats look for the lambda at which s bec
 SEEMS_ZERO = 1e-7  # relative; a wrong proposal costs time, never a verdict
 SHARES = (0.03, 0.11, 0.29, 0.53)  # of log lambda: where it is looked for entries of s that stay equal
 SEEMS_EQUAL = 1e-8  # relative
+MOST_SYMMETRIC = 100  # rows: among more, equal entries are those of rows that are there twice, and cost n^3
 FAR = 0.01  # the same for what is surely not 0 nearby
 
 LATE = "the limit of time was reached"
@@ -259,7 +260,8 @@ class _Search:
             return None
 
     def solved(self, eta: Fraction) -> BranchPoint:
-        """The solution at eta; what it seems to be orthogonal to is remembered."""
+        """The solution at eta; what it seems to be orthogonal to is remembered. Late where time is over."""
+        require_time()
         point = solved(self.floats, eta, self.warm)
         self.warm = point.solution
         self.lifts[eta] = self.orthogonal(point.s)
@@ -284,7 +286,7 @@ class _Search:
     @cached_property
     def symmetric(self) -> Matrix:
         """e_j - e_k or e_j + e_k for entries of s that seem to be equal or opposite on the whole path."""
-        if self.problem.kind != "relu":
+        if self.problem.kind != "relu" or self.problem.n > MOST_SYMMETRIC:
             return ()
         a, b = map(float, self.etas)
         points = [solved(self.floats, Fraction(a * (b / a) ** share), None).s for share in SHARES]
