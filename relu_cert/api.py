@@ -637,6 +637,10 @@ def explore(
     extreme: Extreme = "norm",
     seed: int = 0,
     bias: bool = False,
+    conv: str | None = None,
+    bags: Any = None,
+    pool: Literal["mean", "sum"] | None = None,
+    slope: Number | None = None,
     max_patterns: int = DEFAULT_MAX_PATTERNS,
     seconds: float | None = None,
     jobs: int = 1,
@@ -644,13 +648,15 @@ def explore(
     progress: bool = False,
 ) -> Exploration:
     """Optimal networks that differ off the training data: the shortest, an extreme one, the best on (Z, y) pairs.
+    `conv`, `bags`, `pool`, `slope` as for `certify`; with `bags`, the others are (Z, y, bags).
 
     >>> data = [[1], [2], [-1]], [1, 3, 2]
     >>> explore(*data, validation=data, test=data, lam=1)
     <Exploration: There is only one best network, proved: nothing is to be chosen on other data.>
     """
-    data, _ = dataset_from_arrays(Z, y, bias=bias)
-    first, second = (_other(*pair, data) for pair in (("validation", validation), ("test", test)))
+    kind: dict[str, Any] = {"conv": conv, "pool": pool, "slope": slope_of(slope, "slope")}
+    data, _ = dataset_from_arrays(Z, y, bias=bias, bags=bags, **kind)
+    first, second = (_other(*pair, data, kind) for pair in (("validation", validation), ("test", test)))
     with Progress(quiet=not progress) as stages:
         return compare_optima(
             data,
@@ -667,26 +673,34 @@ def explore(
 
 
 def patterns(
-    Z: Any, *, bias: bool = False, max_patterns: int = DEFAULT_MAX_PATTERNS, progress: bool = False
+    Z: Any,
+    *,
+    bias: bool = False,
+    conv: str | None = None,
+    max_patterns: int = DEFAULT_MAX_PATTERNS,
+    progress: bool = False,
 ) -> Patterns:
-    """Every activation pattern of the rows of Z, each with a rational witness; none is missing.
+    """Every activation pattern of the rows of Z, or with `conv` of its windows, each with a rational witness; none is
+    missing.
 
     >>> len(patterns([[0, 0], [0, 1], [1, 0], [1, 1]], bias=True))
     14
     """
-    rows = exact_matrix(Z, "Z")
-    data, _ = dataset_from_arrays(Z, [0] * len(rows), bias=bias)
+    rows = exact_matrix(Z, "Z") if conv is None else Z
+    data, _ = dataset_from_arrays(Z, [0] * len(rows), bias=bias, conv=conv)
     expected = predict(data.Z)
     with Progress(quiet=not progress) as stages, stages.stage("patterns"):
         found = enumerate_patterns(data.Z, max_patterns=max_patterns, progress=stages.advance)
     return Patterns(data, expected, found)
 
 
-def _other(what: str, pair: tuple[Any, Any], data: Dataset) -> Dataset:
-    """Data of the same columns."""
-    if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise UsageError(f"{what} takes a pair (Z, y).")
-    other, _ = dataset_from_arrays(*pair, bias=data.source.bias)
+def _other(what: str, pair: tuple[Any, ...], data: Dataset, kind: dict[str, Any]) -> Dataset:
+    """Data of the same columns, read in the same way."""
+    labelled = bool(data.source.bags)
+    if not isinstance(pair, tuple | list) or not 2 <= len(pair) <= 2 + labelled:
+        raise UsageError(f"{what} takes a pair (Z, y){', or (Z, y, bags)' if labelled else ''}.")
+    Z, y, *bags = pair
+    other, _ = dataset_from_arrays(Z, y, bias=data.source.bias, bags=bags[0] if bags else None, **kind)
     if other.d != data.d:
         raise DataError(f"the {what} data have {other.d} columns (the bias counts), the training data {data.d}.")
     return other

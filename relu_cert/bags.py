@@ -111,9 +111,9 @@ class Each:
                 total[c] += a * a
         return total
 
-    def size_squared(self, squares: Sequence[Fraction]) -> Fraction:
+    def size_squared(self, squares: Sequence[int]) -> Fraction:
         """zeta^2 = sum_i (sum_k |P_ik|)(sum_k |P_ik| |z_k|^2) >= |P (Zu)_+|^2 / |u|^2, for these |z_k|^2."""
-        return sum(squares, _ZERO)
+        return Fraction(sum(squares))
 
 
 EACH = Each()
@@ -279,17 +279,14 @@ class Bags(Each):
             found[c] += x * x
         return found
 
-    def size_squared(self, squares: Sequence[Fraction]) -> Fraction:
+    def size_squared(self, squares: Sequence[int]) -> Fraction:
         """zeta^2 = sum_i (sum_k |P_ik|)(sum_k |P_ik| |z_k|^2) >= |P (Zu)_+|^2 / |u|^2, for these |z_k|^2."""
-        total = _ZERO
-        for s, rows, times in zip(self.scale, self.rows, self.times, strict=True):
-            total += (
-                s
-                * s
-                * sum(map(abs, times))
-                * sum((abs(m) * squares[k] for k, m in zip(rows, times, strict=True)), _ZERO)
-            )
-        return total
+        _, row, value, starts = self._entries
+        if not len(starts):
+            return _ZERO
+        size = np.abs(value)
+        sums = (np.add.reduceat(x, starts) for x in (size, size * np.array(squares, dtype=object)[row]))
+        return Fraction(int(np.multiply(*sums).sum()), self.unit**2)
 
 
 def _times(times: tuple[int, ...]) -> list[int] | str:

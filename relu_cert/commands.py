@@ -362,7 +362,6 @@ def compare_optima(
     limits: Limits = NO_LIMITS,
 ) -> Exploration:
     """Optimal networks that differ off the training data: the shortest, an extreme one, the best on other data."""
-    data.require_single_rows("explore")
     problem = network_problem(data, model, stages, max_patterns, listed=False)
     facts = find_facts(problem, choice, DEFAULT_GAP, stages, limits=limits)
     with stages.stage("explore"):

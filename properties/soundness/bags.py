@@ -22,9 +22,10 @@ from properties.exact.patterns import patterns, relu_problem
 from properties.exact.problem import CGL, Block, dual_vectors
 from properties.exact.roots import rational_sqrt
 from properties.model import HOLDS, Outcome, fails
-from properties.soundness.case import Answer, ask, objection
+from properties.soundness.case import Answer, DirectCase, ask, objection
 from properties.soundness.held import RELATED, notes, truths, wrong
 from properties.strategies import rational_matrix, vector
+from relu_cert.bags import Bags
 from relu_cert.data.dataset import Dataset, Source
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.driver.optimum import WantedDerivatives
@@ -188,45 +189,104 @@ def check_planted_bags(planted: PlantedBags) -> Outcome:
     return fails(bad) if bad else replace(HOLDS, notes=counted)
 
 
+class DenseCase(BagCase):
+    """Sets of one row each as a table: P = I is a dense network."""
+
+    @property
+    def problem(self) -> Problem:
+        """The certifier's problem."""
+        return unlisted_relu(tuple(rows[0] for rows in self.sets), self.y)
+
+
+class SplitCase(BagCase):
+    """Every row of Z twice, and the weight of each in a bag split over the two."""
+
+    @property
+    def problem(self) -> Problem:
+        """The certifier's problem."""
+        Z, bags, N = self.data.Z, self.data.bags, len(self.data.Z)
+        if not isinstance(bags, Bags):
+            return unlisted_relu(Z, self.y, bags)
+        twice = tuple((*rows, *(k + N for k in rows)) for rows in bags.rows)
+        times = tuple((*(m for m in one), *one) for one in bags.times)
+        return unlisted_relu((*Z, *Z), self.y, Bags(2 * N, tuple(x / 2 for x in bags.scale), twice, times))
+
+
+@dataclass(frozen=True)
+class SignalCase(BagCase):
+    """The sets are the windows of signals, which are read as such."""
+
+    signals: Matrix = ()
+
+    @cached_property
+    def data(self) -> Dataset:
+        """What the reader makes of the signals."""
+        names = [*(f"x{j}" for j in range(len(self.signals[0]))), "y"]
+        rows = [",".join(map(str, (*x, t))) for x, t in zip(self.signals, self.y, strict=True)]
+        return read_csv_bytes("\n".join([",".join(names), *rows, ""]).encode(), "x.csv", conv=self.rule, pool=self.pool)
+
+    @property
+    def rule(self) -> str:
+        """How windows are made."""
+        return f"1d:{len(self.sets[0][0])}"
+
+
 @dataclass(frozen=True)
 class BagPair:
-    """Two ways to write the same problem."""
+    """Two ways to write the same problem; `listed`: the second is the convex program itself, block by block."""
 
     how: str
     before: BagCase
     after: BagCase
+    listed: bool = False
+
+
+HOW = ("permuted", "twice", "zeros", "single", "dense", "split", "windows", "listed")
 
 
 @st.composite
 def bag_pairs(draw: DrawFn) -> BagPair:
     """Changes that change nothing: members in another order, every member twice under the mean, zero members under the
-    sum, sets of one row averaged or added."""
+    sum, sets of one row averaged, added, or as a table (P = I), the weight of a row split over two equal ones, the
+    windows of signals as sets, last window first; and the program over all patterns in the place of a cover."""
     sets = draw(sets_of_rows())
     y, lam = draw(vector(len(sets))), draw(st.sampled_from([Fraction(1), Fraction(1, 3), Fraction(1, 10)]))
-    how = draw(st.sampled_from(["permuted", "twice", "zeros", "single"]))
+    how = draw(st.sampled_from(HOW))
     zero = (Fraction(0),) * len(sets[0][0])
-    if how == "permuted":
-        return BagPair(how, BagCase(sets, y, lam), BagCase(tuple(rows[::-1] for rows in sets), y, lam))
-    if how == "twice":
-        return BagPair(how, BagCase(sets, y, lam), BagCase(tuple((*rows, *rows) for rows in sets), y, lam))
+    case = BagCase(sets, y, lam, "mean" if how in ("permuted", "twice") else draw(st.sampled_from(["mean", "sum"])))
+    if how in ("permuted", "twice"):
+        return BagPair(how, case, replace(case, sets=tuple(r[::-1] if how == "permuted" else (*r, *r) for r in sets)))
     if how == "zeros":
-        before = BagCase(sets, y, lam, "sum")
+        before = replace(case, pool="sum")
         return BagPair(how, before, replace(before, sets=tuple((*rows, zero) for rows in sets)))
+    if how == "split":
+        return BagPair(how, case, SplitCase(sets, y, lam, case.pool))
+    if how == "windows":
+        length = draw(st.integers(2, 4))
+        width = draw(st.integers(1, min(2, length)))
+        signals = tuple(draw(vector(length)) for _ in sets)
+        assume(any(map(any, signals)))
+        sets = tuple(tuple(x[k : k + width] for k in range(length - width + 1))[::-1] for x in signals)
+        return BagPair(how, replace(case, sets=sets), SignalCase(sets, y, lam, case.pool, signals=signals))
+    if how == "listed":
+        return BagPair(how, case, case, listed=True)
     single = tuple(rows[:1] for rows in sets)
     assume(any(any(row) for one in single for row in one))
-    return BagPair(how, BagCase(single, y, lam), BagCase(single, y, lam, "sum"))
+    before = BagCase(single, y, lam)
+    return BagPair(how, before, DenseCase(single, y, lam) if how == "dense" else replace(before, pool="sum"))
 
 
 def check_bag_pair(pair: BagPair) -> Outcome:
     """Both answers hold the same p*, and no verdict is turned round."""
     try:
-        one, two = (ask(case) for case in (pair.before, pair.after))  # type: ignore[arg-type]
+        one = ask(pair.before)  # type: ignore[arg-type]
+        two = ask(DirectCase(pair.after.convex) if pair.listed else pair.after)  # type: ignore[arg-type]
     except Exception as error:  # whatever is raised on such small exact data is a bug
         return fails(f"{type(error).__name__}: {error}")
     a, b = one.facts.value, two.facts.value
     if max(a.lower, b.lower) > min(a.upper, b.upper):
         return fails(f"{pair.how}: p* in [{float(a.lower)}, {float(a.upper)}] and [{float(b.lower)}, {float(b.upper)}]")
-    for claim, verdict in one.said.items():
+    for claim, verdict in one.said.items() if not pair.listed else ():  # claims of a program are not those of networks
         if {verdict, two.said.get(claim)} == {"PROVED", "REFUTED"}:
             return fails(f"{pair.how}: {claim} is PROVED and REFUTED")
     return replace(HOLDS, notes=notes(one.said, dict.fromkeys(one.said, RELATED), "bags"))

@@ -293,7 +293,7 @@ def _explore(commands: Any) -> None:
         "train.csv --validation validation.csv --test test.csv",
         "train.csv --bias --lambda-ratio 1/20 --validation validation.csv --test test.csv --html explore.html",
     )
-    _data(command)
+    _data(command, bags=True)
     problem = command.add_argument_group("problem")
     problem.add_argument("--validation", metavar="FILE", required=True, help="a CSV file of the same columns")
     problem.add_argument("--test", metavar="FILE", required=True, help="a CSV file of the same columns")
@@ -319,7 +319,7 @@ def _patterns(commands: Any) -> None:
         "--example cube",
         "data.csv --bias --out patterns.npz",
     )
-    _data(command)
+    _data(command, bags=True)
     output = _output(command)
     output.add_argument("--out", metavar="FILE.npz", help="write the packed patterns with their witnesses")
 

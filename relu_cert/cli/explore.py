@@ -11,7 +11,7 @@ from relu_cert.data import read_csv
 from relu_cert.data.dataset import Dataset
 from relu_cert.errors import DataError
 from relu_cert.report.progress import Progress
-from relu_cert.request import as_option, lambda_choice
+from relu_cert.request import as_option, lambda_choice, slope_of
 
 
 def run(options: argparse.Namespace) -> int:
@@ -52,6 +52,10 @@ def _other(options: argparse.Namespace, data: Dataset, path: str) -> Dataset:
         numbers=options.numbers or "decimal",
         target=options.target,
         bias=data.source.bias,
+        conv=data.source.conv or None,
+        bags=options.bags,
+        pool=options.pool,
+        slope=slope_of(options.slope, "--slope"),
         delimiter=options.delimiter,
     )
     if other.d != data.d:

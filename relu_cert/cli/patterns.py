@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from relu_cert.cli.emit import chosen_example, decide, input_path, read_data, told
+from relu_cert.errors import UsageError
 from relu_cert.files import Place
 from relu_cert.patterns import enumerate_patterns, predict
 from relu_cert.report.patterns import Patterns, before
@@ -19,7 +20,8 @@ def run(options: argparse.Namespace) -> int:
     example = chosen_example(options)
     decide(options, {"the data": input_path(options, example)}, {"--out": options.out})
     data = read_data(options, example)
-    data.require_single_rows("patterns")
+    if data.source.slope:
+        raise UsageError("patterns are those of the rows, whatever the slope; leave --slope out.")
     prediction = predict(data.Z)
     early = not options.json and prediction.bound > MANY  # they take a while: what is known is told at once
     if early:

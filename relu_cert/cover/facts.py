@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import isqrt
 
 import numpy as np
 
@@ -33,7 +34,7 @@ from relu_cert.cover.ties import (
 from relu_cert.cover.train import largest
 from relu_cert.errors import Late, Unsettled
 from relu_cert.evidence import Cover, Row, Tie
-from relu_cert.exact import Matrix, Vector, sqrt_upper
+from relu_cert.exact import Matrix, Vector, scaled_rows, sqrt_upper
 from relu_cert.free import DEPENDENT, outputs
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.problem import Network, Problem
@@ -150,7 +151,8 @@ def prove_lambda_max(given: CoverData, limits: Limits) -> LambdaMax:
             try:
                 return _lambda_max_at(given, theta, limits, xi, u)
             except Missed as missed:
-                xi, u = missed.xi, missed.u
+                xi, pull = missed.xi, given.task.loss(np.zeros(given.problem.n))[1]
+                u = given.frame.T @ given.task.climb_near(xi * pull, (given.frame @ missed.u)[None])[0][0]
             except (Exhausted, Untied):
                 break
     longest = float(np.abs(u).max()) or 1.0
@@ -163,8 +165,11 @@ def prove_lambda_max(given: CoverData, limits: Limits) -> LambdaMax:
 
 def trivial_bound(network: Network, y: Vector) -> Fraction:
     """(sum_k |t_k| |z_k|)^2 or more, t = P'y: |xi t.(Zu)_+| <= sum |t_k| |z_k| |u|."""
-    norms = (sqrt_upper(sum((x * x for x in z), Fraction(0)), 64) for z in network.Z)
-    return sum((abs(t) * size for t, size in zip(network.bags.spread(y), norms, strict=True)), Fraction(0)) ** 2
+    N, q = network.integers
+    (T,), p = scaled_rows([y])
+    sizes = [isqrt(sum(x * x for x in z) << 128) + 1 for z in N]  # times 2^64 q
+    total = sum(abs(t) * size for t, size in zip(network.bags.shares(np.array(T, dtype=object)), sizes, strict=True))
+    return Fraction(int(total), p * q * network.bags.unit << 64) ** 2
 
 
 def _lambda_max_at(given: CoverData, theta: Vector, limits: Limits, xi: int, u: np.ndarray) -> LambdaMax:

@@ -53,12 +53,17 @@ class Lines:
     def matrix(self) -> Integers:
         """The lines as an array (of Python integers where they are long)."""
         longest = max((abs(x) for p in self.rows for x in p), default=0)
-        return np.array(self.rows, dtype=np.int64 if longest < 2**62 else object).reshape(len(self.rows), -1)
+        return np.array(self.rows, dtype=np.int64 if longest < 2**62 else object).reshape(len(self.rows), self.D)
 
     @cached_property
     def floats(self) -> Floats:
         """The lines in floats."""
-        return np.array(self.rows, dtype=np.float64).reshape(len(self.rows), -1)
+        return np.array(self.rows, dtype=np.float64).reshape(len(self.rows), self.D)
+
+    @cached_property
+    def units(self) -> Floats:
+        """The lines as unit vectors."""
+        return np.asarray(self.floats / np.linalg.norm(self.floats, axis=1, keepdims=True))
 
     def heights(self, u: Sequence[int]) -> tuple[Floats, NDArray[np.bool_]]:
         """p_c.u for every line in floats, times a positive number, and where these may be too far off for a sign."""
@@ -156,11 +161,9 @@ class SignedLines:
     @cached_property
     def c0(self) -> Row:
         """sum_c s_c- p_c"""
-        total = [0] * self.lines.D
-        for s, p in zip(self.left, self.lines.rows, strict=True):
-            if s:
-                total = [a + s * x for a, x in zip(total, p, strict=True)]
-        return tuple(total)
+        if not self.left:
+            return (0,) * self.lines.D
+        return tuple((np.array(self.left, dtype=object) @ self.lines.matrix.astype(object)).tolist())
 
     @cached_property
     def weighted(self) -> NDArray[np.object_]:
@@ -209,8 +212,7 @@ class Coarse:
 
 def coarse_bits(weights: SignedLines, lam: Fraction) -> int:
     """At most MOST_COARSE_BITS, and so few that the sum of all entries stays below 2^53."""
-    total = sum(abs(w) * sum(map(abs, p)) for w, p in zip(weights.w, weights.lines.rows, strict=True))
-    total += sum(map(abs, weights.c0))
+    total = int(np.abs(weights.weighted).sum()) + sum(map(abs, weights.c0))
     return min(MOST_COARSE_BITS, 53 - (total * lam.denominator // (weights.unit * lam.numerator) + 1).bit_length())
 
 
@@ -221,7 +223,7 @@ def coarse(weights: SignedLines, lam: Fraction, margin: int) -> Coarse:
     times, over = lam.denominator << bits, weights.unit * lam.numerator
 
     def floored(A: NDArray[np.object_]) -> Integers:
-        found: Integers = (A * times // over).astype(np.int64).reshape(-1, D)
+        found: Integers = (A * times // over).astype(np.int64).reshape(len(A), D)
         return found
 
     P, N = floored(weights.weighted[list(weights.convex)]), floored(-weights.weighted[list(weights.concave)])

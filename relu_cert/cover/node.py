@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relu_cert.cover.small import coordinates, positive_sum
+from relu_cert.cover.small import coordinates, positive_sum, reaches, without_noise
 from relu_cert.cover.stack import DEEPEST, LONGEST, NODES, ROOM
 
 MOST_BITS = 52
@@ -65,10 +65,13 @@ def meets(ties, stack, cur, a, room, d):
     plane = high > low
     if plane:
         coordinates(G, ties.across[a], d, slope, room.wide)
+        reaches(G, d, room.axis, room.mix, room.reach, room.wide)
+        without_noise(found, room.reach, d)
+        without_noise(slope, room.reach, d)
     for i in range(d):
-        if plane and slope[i] > 1e-11:
+        if plane and slope[i] > 0.0:
             low = max(low, -found[i] / slope[i])
-        elif plane and slope[i] < -1e-11:
+        elif plane and slope[i] < 0.0:
             high = min(high, -found[i] / slope[i])
         elif found[i] < -1e-11:
             return False

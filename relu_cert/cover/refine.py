@@ -104,7 +104,7 @@ class RefineData:
     @cached_property
     def size_squared(self) -> Fraction:
         """zeta^2 >= |P (Zu)_+|^2 / |u|^2"""
-        return self.bags.size_squared([Fraction(sum(x * x for x in z), self.scale**2) for z in self.N])
+        return self.bags.size_squared([sum(x * x for x in z) for z in self.N]) / self.scale**2
 
     @cached_property
     def unit(self) -> int:
@@ -193,8 +193,7 @@ def closed(data: RefineData, kinks: frozenset[int], basis: Sequence[Row]) -> fro
 
 def float_lines(lines: Lines) -> Floats:
     """The lines as unit vectors."""
-    P = np.array(lines.rows, dtype=np.float64)
-    return np.asarray(P / np.linalg.norm(P, axis=1, keepdims=True))
+    return lines.units
 
 
 def beside(basis: Sequence[Row], v: Floats) -> float:

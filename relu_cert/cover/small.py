@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+NOISE = 1e-14  # of a unit vector in floats, and some more
+
 
 def cholesky_solve(A, x, m):
     """x <- A^-1 x for the leading m x m part of a positive semidefinite A, in place."""
@@ -117,6 +119,33 @@ def coordinates(G, u, d, found, A):
     for i in range(d):
         found[i] = A[i, d] / A[i, i]
     return True
+
+
+def reaches(G, d, axis, x, reach, A):
+    """1 / the distance of every generator from the span of the others: by so much more their rounding moves the
+    coordinates of a vector. False where they are dependent."""
+    for i in range(d):
+        reach[i] = 0.0
+    for l in range(d):
+        for k in range(d):
+            axis[k] = 1.0 if k == l else 0.0
+        if not coordinates(G, axis, d, x, A):
+            return False
+        for i in range(d):
+            reach[i] += x[i] * x[i]
+    for i in range(d):
+        reach[i] = np.sqrt(reach[i])
+    return True
+
+
+def without_noise(x, reach, d):
+    """Put 0 for coordinates that are no more than rounding."""
+    total = 0.0
+    for i in range(d):
+        total += abs(x[i])
+    for i in range(d):
+        if abs(x[i]) < max(1e-11, NOISE * reach[i] * total):
+            x[i] = 0.0
 
 
 def positive_sum(v, n):

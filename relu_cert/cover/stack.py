@@ -173,6 +173,8 @@ class Room(NamedTuple):
     dW: Floats
     Wq: Floats
     tq: Floats
+    axis: Floats
+    reach: Floats
     shares: Floats
     new: Floats
     lowest: Floats
@@ -194,6 +196,7 @@ def empty_room(side: SignedProblem) -> Room:
     n, many = STEPS + 3, max(len(side.P), len(side.N), 1)
     M = np.zeros((d, d))
     vectors = ["f1", "b", "best", "mix", "found", "slope", "e", "r", "t", "t2", "x", "W", "W2", "dW", "Wq", "tq"]
+    vectors += ["axis", "reach"]
     return Room(
         M=M,
         T=M if side.unseen == 0.0 else np.zeros((d, d)),

@@ -12,7 +12,7 @@ import numpy as np
 from relu_cert.cover.cones import bisect, insert
 from relu_cert.cover.leaf import quantised, weights, write_atoms
 from relu_cert.cover.node import enter, is_full, point_out, too_deep
-from relu_cert.cover.small import coordinates
+from relu_cert.cover.small import coordinates, reaches, without_noise
 from relu_cert.cover.stack import (
     AT_STAR,
     FACE,
@@ -211,6 +211,38 @@ def star_leaf(side, ties, stack, tape, cur, name, room):
     return False
 
 
+def cut_plane(side, ties, stack, tape, cur, name, length, room):
+    """Bisect a cone without tips along a plane whose pattern changes in it, if it is no wider across the plane: all
+    lines that cross it pass through the plane, and no other edge would part what is beyond."""
+    d = side.frame.shape[0]
+    first = 0
+    last = 0
+    least = 1e300
+    most = -1e300
+    for i in range(d):
+        x = 0.0
+        y = 0.0
+        size = 0.0
+        for l in range(d):
+            x += ties.ray[name, l] * stack.G[cur, i, l]
+            y += ties.across[name, l] * stack.G[cur, i, l]
+            size += stack.G[cur, i, l] ** 2
+        if stack.ray[cur, i] >= 0 or x <= 0.0 or size - x * x - y * y > length * length * x * x:
+            return False
+        if y / x < least:
+            least = y / x
+            first = i
+        if y / x > most:
+            most = y / x
+            last = i
+    if first == last:
+        return False
+    i = min(first, last)
+    j = max(first, last)
+    bisect(side, stack, tape, cur, i, j, np.log2(stack.size[cur, i] / stack.size[cur, j]), room)
+    return True
+
+
 def face_split(side, ties, stack, tape, cur, name, room):
     """Split at an end of the part of a plane that lies in the cone, if that end is no generator."""
     d, D = side.frame.shape
@@ -224,13 +256,16 @@ def face_split(side, ties, stack, tape, cur, name, room):
     if not coordinates(stack.G[cur], ties.across[name], d, slope, A):
         return False
     coordinates(stack.G[cur], ties.ray[name], d, at, A)
+    reaches(stack.G[cur], d, room.axis, found, room.reach, A)
+    without_noise(at, room.reach, d)
+    without_noise(slope, room.reach, d)
     low = -1e3
     high = 1e3
     low_at = np.int64(-1)
     high_at = np.int64(-1)
     for i in range(d):
-        if abs(slope[i]) < 1e-11:
-            if at[i] < -1e-11:
+        if slope[i] == 0.0:
+            if at[i] < 0.0:
                 return False
         elif slope[i] > 0.0:
             if -at[i] / slope[i] > low:
@@ -239,8 +274,10 @@ def face_split(side, ties, stack, tape, cur, name, room):
         elif -at[i] / slope[i] < high:
             high = -at[i] / slope[i]
             high_at = i
-    if high - low < 1e-9 or low < ties.span[name, 0] or high > ties.span[name, 1]:
+    if high - low < 1e-9:
         return False
+    if low < ties.span[name, 0] or high > ties.span[name, 1]:
+        return cut_plane(side, ties, stack, tape, cur, name, high - low, room)
     for end in range(2):
         s = high if end else low
         size = np.sqrt(1.0 + s * s)
@@ -260,6 +297,7 @@ def face_split(side, ties, stack, tape, cur, name, room):
         for i in range(d):
             found[i] = (at[i] + s * slope[i]) / size
         found[facet] = 0.0
+        without_noise(found, room.reach, d)
         insert(stack, tape, cur, name, e, np.int64(FACE), ties.ray_names[name], facet, d, D, room)
         return True
     return False

@@ -52,7 +52,8 @@ class Dataset:
     """Z (N x d) and y (n), exactly, with the names of the d features (a column of ones is called "bias"); data points
     are bags of rows of Z, each a row of its own unless windows, bags or a slope were asked for.
 
-    With several `outputs`, by their names, y is Y (n x C), row by row, and `means` were taken from its columns."""
+    With several `outputs`, by their names, y is Y (n x C), row by row, and `means` were taken from its columns.
+    `samples`: the places of two signals or images with different targets, and all their entries, for pictures."""
 
     Z: Matrix
     y: Vector
@@ -62,6 +63,7 @@ class Dataset:
     bags: Each = EACH
     outputs: tuple[str, ...] = ()
     means: Vector = ()
+    samples: tuple[tuple[int, Vector], ...] = ()
 
     @property
     def targets(self) -> int:

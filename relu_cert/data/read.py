@@ -117,9 +117,8 @@ def read_csv_bytes(
             own_outputs = labels[1:] if classes is None else labels
             Y = tuple(tuple(Fraction(own[0] == one) for one in own_outputs) for own, _ in texts)
         names = tuple(_column_name(table, j) for j in range(table.width) if j not in (*columns, label))
-        bag = None
-        if label is not None:
-            bag, Y = _bags([(own[-1], line) for own, line in texts], Y, labels, table.place(label), file)
+        bag, Y = (None, Y) if label is None else _bagged(texts, Y, labels, table.place(label), file)
+        samples = () if windows is None else _two(Z, Y)
         Z, P, names = _rows(Z, names, windows, bag, bias, pooling)
         if slope:
             Z, P = with_slope(Z, P, require_slope(slope))
@@ -153,7 +152,20 @@ def read_csv_bytes(
     outputs = labels or tuple(_column_name(table, j) for j in columns)
     y = tuple(x for row in Y for x in row)
     told = ", ".join(_column_name(table, j) for j in columns)
-    return Dataset(Z, y, names + ("bias",) * bias, told, source, P, outputs if several else (), means)
+    return Dataset(Z, y, names + ("bias",) * bias, told, source, P, outputs if several else (), means, samples)
+
+
+def _bagged(
+    texts: Sequence[Texts], Y: Matrix, labels: tuple[str, ...] | None, place: str, file: str
+) -> tuple[NDArray[np.int64], Matrix]:
+    """The bag of each row, by the last of its texts, and the targets of the bags."""
+    return _bags([(own[-1], line) for own, line in texts], Y, labels, place, file)
+
+
+def _two(Z: Matrix, Y: Sequence[Vector]) -> tuple[tuple[int, Vector], ...]:
+    """The first row, and the first one with another target, each with its place."""
+    other = next((k for k, own in enumerate(Y) if own != Y[0]), 0)
+    return tuple((k, Z[k]) for k in sorted({0, other}))
 
 
 def require_slope(slope: Fraction) -> Fraction:

@@ -18,6 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from relu_cert.bags import EACH, Each
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector, column, to_vector
 from relu_cert.network.trained import open_gates
@@ -43,12 +44,12 @@ class OptimalNetworks:
     vertices: Floats | None
     shortest: Floats | None
 
-    def outputs(self, Z: Matrix) -> Floats:
-        """What each neuron says of each row: f = outputs(Z) @ alpha. Gates are decided by the exact rows."""
+    def outputs(self, Z: Matrix, bags: Each = EACH) -> Floats:
+        """What each neuron says of each data point: f = outputs(Z) @ alpha. Gates are decided by the exact rows."""
         inputs = np.array([[float(x) for x in row] for row in Z])
         heights = inputs @ self.v.T
         if self.gates is None:
-            return np.asarray(np.maximum(heights, 0.0) * self.signs)
+            return bags.pooled_floats(np.maximum(heights, 0.0) * self.signs)
         return np.asarray(np.where(open_gates(inputs, self.gates, lambda k: Z[k]), heights, 0.0))
 
     def min_norm(self) -> Floats:
@@ -64,7 +65,9 @@ class OptimalNetworks:
 
         if how == "norm":
             if self.vertices is None:
-                raise UsageError("the vertices are too many to be listed; choose --extreme random.")
+                raise UsageError(
+                    "the vertices are not listed: they are too many, or not known; choose --extreme random."
+                )
             return np.asarray(self.vertices[int(np.argmax((self.vertices**2).sum(axis=1)))])
         cost: Floats = np.random.default_rng(seed).standard_normal((self.F.shape[1],))
         if self.vertices is not None:
@@ -74,16 +77,15 @@ class OptimalNetworks:
             raise UsageError("no vertex of the optimal set was found in floats.")
         return np.asarray(found.x)
 
-    def least_error(self, Z: Matrix, y: Floats) -> Floats:
-        """The optimal network of least squared error on other data."""
-        return self._quadratic(self.outputs(Z), y)
+    def least_error(self, A: Floats, y: Floats) -> Floats:
+        """The optimal network of least squared error on other data, with these outputs of the neurons."""
+        return self._quadratic(A, y)
 
-    def slack(self, Z: Matrix, y: Floats, alpha: Floats) -> float | None:
+    def slack(self, A: Floats, y: Floats, alpha: Floats) -> float | None:
         """How far the mean squared error of alpha can be above the least one: by convexity at most the largest
         grad.(alpha - p) over all vertices p; None if they are not listed."""
         if self.vertices is None:
             return None
-        A = self.outputs(Z)
         gradient = 2 * A.T @ (A @ alpha - y) / len(y)
         return max(0.0, float(gradient @ alpha - (self.vertices @ gradient).min()))
 

@@ -26,6 +26,7 @@ from relu_cert.exact import (
     matrix_of,
     norm_squared,
     primitive,
+    scaled_rows,
     sqrt_upper,
     to_fraction,
     to_vector,
@@ -111,7 +112,8 @@ def around(
     Z: Matrix,
 ) -> Around:
     """The ball of squared radius `squared`."""
-    zeta = pull.lines.bags.size_squared([norm_squared(z) for z in Z])
+    N, q = scaled_rows(Z)
+    zeta = pull.lines.bags.size_squared([sum(x * x for x in z) for z in N]) / q**2
     size = sum(map(norm_squared, Theta), Fraction(0))
     rho, Lambda = sqrt_upper(squared * zeta), sqrt_upper(zeta * size)
     return Around(pull, lam, Theta, sqrt_upper(squared), sqrt_upper(zeta), rho, Lambda, basis, free)

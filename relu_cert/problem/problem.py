@@ -164,7 +164,8 @@ class Network(_Pickled):
     @cached_property
     def size_squared(self) -> Fraction:
         """zeta^2 >= |P (Zu)_+|^2 / |u|^2; |Z|_F^2 without bags."""
-        return self.bags.size_squared([norm_squared(z) for z in self.Z])
+        N, q = self.integers
+        return self.bags.size_squared([sum(x * x for x in z) for z in N]) / q**2
 
     @property
     def patterns(self) -> PatternSet:

@@ -167,27 +167,28 @@ def rows_of(
 ) -> tuple[Row, ...]:
     """Min L2, EP, V-MSE and T-MSE; where the optimal networks are not known, the one that was found."""
     middle = _between_labels(sets)
-    (Zv, yv), (Zt, yt) = ((part.Z, np.array([float(x) for x in part.y])) for part in sets[1:])
+    parts = ((networks.outputs(part.Z, part.bags), np.array([float(x) for x in part.y])) for part in sets[1:])
+    (on_validation, yv), (on_test, yt) = parts
     found = {"found": networks.min_norm()}
     if facts.known:
         found = {
             "Min L2": networks.min_norm(),
             "EP": networks.extreme(extreme, seed),
-            "V-MSE": networks.least_error(Zv, yv),
-            "T-MSE": networks.least_error(Zt, yt),
+            "V-MSE": networks.least_error(on_validation, yv),
+            "T-MSE": networks.least_error(on_test, yt),
         }
-    slacks = {"V-MSE": (Zv, yv), "T-MSE": (Zt, yt)}
+    slacks = {"V-MSE": (on_validation, yv), "T-MSE": (on_test, yt)}
     rows = []
     for name, alpha in found.items():
-        on_test = networks.outputs(Zt) @ alpha
+        said = on_test @ alpha
         rows.append(
             Row(
                 name,
                 int((alpha > ACTIVE * alpha.max(initial=0.0)).sum()),
                 float(facts.lam) ** 2 * float(alpha @ alpha),
-                float(np.mean((networks.outputs(Zv) @ alpha - yv) ** 2)),
-                float(np.mean((on_test - yt) ** 2)),
-                None if middle is None else float(np.mean((on_test >= middle) == (yt >= middle))),
+                float(np.mean((on_validation @ alpha - yv) ** 2)),
+                float(np.mean((said - yt) ** 2)),
+                None if middle is None else float(np.mean((said >= middle) == (yt >= middle))),
                 networks.slack(*slacks[name], alpha) if name in slacks else None,
                 tuple(float(a) for a in alpha),
             )

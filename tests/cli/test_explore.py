@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import relu_cert
 from tests.cli.run import Ran, run
 
 # The rectangle: all optimal networks are t times the pair (3,4), (-3,-4) and 1 - t times the pair (3,-4), (-3,4).
@@ -104,3 +105,31 @@ def test_data_with_many_features(tmp_path: Path) -> None:
     assert network["validation_mse"] == network["test_mse"] < 5
     assert "above the best of any width, proved" in page.read_text()
     assert "Four optimal networks" not in page.read_text()
+
+
+def test_sets_of_rows(tmp_path: Path) -> None:
+    """The rectangle with every row twice in its set: the same networks; a zero row in a set halves what is said."""
+    train = "s,a,b,y\n" + "".join(2 * f"{k},{line}\n" for k, line in enumerate(TRAIN.splitlines()[1:]))
+    other = "s,a,b,y\nu,1,1,2\nu,0,0,2\nv,0,0,0\n", "s,a,b,y\nu,1,1,7\nv,1,-1,1\n"
+    ran = explore(tmp_path, *other, "--lambda", LAMBDA, "--bags", "s", "--extreme", "random", train=train)
+    assert ran.code == 0, ran.err
+    found = {one["name"]: one for one in ran.json["networks"]}
+    assert found["V-MSE"]["validation_mse"] == pytest.approx(0, abs=1e-5)
+    assert found["V-MSE"]["width"] == 4
+    assert found["T-MSE"]["test_mse"] == pytest.approx(0, abs=1e-5)
+    assert found["V-MSE"]["test_mse"] == pytest.approx(9, abs=1e-2)
+
+
+def test_filters(tmp_path: Path) -> None:
+    """Signals are read with the windows of the training data, in Python as well."""
+    train = "a,b,c,y\n1,0,2,1\n0,-1,1,2\n2,1,-1,0\n"
+    ran = explore(tmp_path, train, train, "--lambda", "1/10", "--conv", "1d:2", train=train)
+    assert ran.code == 0, ran.err
+    pair = [[1, 0, 2], [0, -1, 1], [2, 1, -1]], [1, 2, 0]
+    same = relu_cert.explore(*pair, validation=pair, test=pair, lam="1/10", conv="1d:2").to_json()
+    assert [one["test_mse"] for one in ran.json["networks"]] == [one["test_mse"] for one in same["networks"]]
+    labelled = [[1], [2], [3]], [1, 1, 2], ["u", "u", "v"]
+    said = relu_cert.explore(*labelled[:2], validation=labelled, test=labelled, lam=1, bags=labelled[2])
+    assert said.rows
+    with pytest.raises(relu_cert.UsageError, match="or \\(Z, y, bags\\)"):
+        relu_cert.explore(*labelled[:2], validation=(1, 2, 3, 4), test=labelled, lam=1, bags=labelled[2])

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import relu_cert
 from relu_cert import examples
 from relu_cert.data import read_csv
 from relu_cert.patterns import load_npz
@@ -210,3 +211,17 @@ def test_an_interrupt_from_outside_ends_it():
     assert process.returncode == 130
     assert said.strip() == "interrupted; nothing was written"
     assert [p.name for p in Path().iterdir()] == ["large.csv"]
+
+
+def test_windows_and_sets_have_the_patterns_of_their_rows():
+    """The windows (1, 0), (0, 1) and (1, 1) of three signals; a slope changes none of them."""
+    Path("signals.csv").write_text("1,0,1,2\n0,1,1,3\n1,1,0,0\n")
+    Path("sets.csv").write_text("s,a,b,y\nu,1,0,2\nu,0,1,2\nv,1,1,3\n")
+    Path("rows.csv").write_text("1,0,2\n0,1,2\n1,1,3\n")
+    totals = [run("patterns", *given, "--json").json["total"] for given in (
+        ("signals.csv", "--conv", "1d:2"), ("sets.csv", "--bags", "s"), ("rows.csv",)
+    )]  # fmt: skip
+    assert totals[0] == totals[1] == totals[2] == len(relu_cert.patterns([[1, 0, 1], [0, 1, 1]], conv="1d:2"))
+    refused = run("patterns", "signals.csv", "--conv", "1d:2", "--slope", "1/10")
+    assert refused.code == 64
+    assert "whatever the slope" in refused.err

@@ -60,6 +60,12 @@ CASES: dict[str, tuple[Rows, list[int | str], str]] = {
         ["67/12", "17/4", "25/12", *["-1/2"] * 4, *["1/16"] * 7, *["-1/2"] * 4],
         "5",
     ),
+    "a plane whose pattern ends at a generator": (  # a row is zero at (1, 1, 0, 0), where a bisection puts one
+        [[1, 0, 0, 0], [0, 1, 0, 0], [1, -1, 0, 0], *([0, 0, a, b] for a, b in PLANE)]
+        + [[0, 0, -a, -b] for a, b in PLANE[:4]],
+        ["16/3", "16/3", "1/100", *["-1/2"] * 4, *["1/16"] * 7, *["-1/2"] * 4],
+        "5",
+    ),
     "antipodal neurons": ([[9, -7], [-1, -6], [6, 5], [6, 3], [-3, -6], [6, -9]], [3, 4, -9, 5, -1, -2], "3"),
     "a row a hair beyond its line": ([[-1, "5/3", 5], ["1/2", 0, 0], ["-1/2", "-2/3", "1/2"]], [26, 0, -2], "5"),
     "rows a hair beyond their lines": ([[1, -2], [-1, 2], [-1, 0], [1, 0], [3, 2], [-3, -2]], [4, 5, -3, 1, 4, 5], "2"),

@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 from relu_cert.claims import STATEMENTS, Result, Verdict
 from relu_cert.claims.optimal_set import staircase
 from relu_cert.data.dataset import Dataset
+from relu_cert.data.windows import Windows
 from relu_cert.evidence import Cover, Leaders
 from relu_cert.evidence.outputs import ByAxes, Outputs
 from relu_cert.exact import rational, sqrt_lower, sqrt_upper
@@ -20,11 +21,11 @@ from relu_cert.prove.facts import BallSet, Exactly, Facts, UnknownSet
 from relu_cert.report.check import CheckReport
 from relu_cert.report.filters import Confusion, described, directions, free_in_lines, in_words_of, windows_of
 from relu_cert.report.headline import because
+from relu_cert.report.html.filters import filters_figure, responses_figure, say_filters
 from relu_cert.report.html.functions import function_figure, neurons_figure, scatter_figure
 from relu_cert.report.html.neurons import (
     dual_figure,
     fan_figure,
-    filters_figure,
     heaviest_first,
     neuron_name,
     neurons_chart,
@@ -74,7 +75,7 @@ def check_page(report: CheckReport) -> str:
         _numbers(report),
         _verify(report),
     ]
-    return page(report.name, _head(report), sections)
+    return page(report.name, _head(report), say_filters(sections) if report.source.conv else sections)
 
 
 def _statements(report: CheckReport) -> dict[str, str]:
@@ -124,10 +125,10 @@ def _head(report: CheckReport) -> Head:
         *_pattern_card(report),
     ]
     lead = f"{text}{_variant(facts)}; what is known about it is proved."
-    return Head(report.headline, lead, shown, _minimised(problem))
+    return Head(report.headline, lead, shown, _minimised(problem, "data points" if report.source.pool else "rows"))
 
 
-def _minimised(problem: Problem) -> str:
+def _minimised(problem: Problem, points: str) -> str:
     """The objective of a network in a line."""
     if problem.kind == "cgl":
         return ""
@@ -136,7 +137,7 @@ def _minimised(problem: Problem) -> str:
     penalty = "λ Σ |w|" if problem.kind == "gated" else "λ/2 times the sum of the squared weights of both layers"
     elastic = " + δ/2 Σ |w|²" if problem.delta else " + λ/2 b², b the output bias" if problem.roots else ""
     among = "with these patterns" if problem.some else "of any width"
-    return f"Minimised over networks f {among}: {loss} over the rows + {penalty}{elastic}; no division by n."
+    return f"Minimised over networks f {among}: {loss} over the {points} + {penalty}{elastic}; no division by n."
 
 
 def _pattern_card(report: CheckReport) -> list[tuple[str, str, str]]:
@@ -174,7 +175,7 @@ def _network(report: CheckReport) -> Section:
         return _outputs(report, report.outputs)
     seen = view(facts, report.data)
     windows = windows_of(report.source)
-    shown = [neurons_chart(facts, report.names)] if windows is None else [filters_figure(facts, windows)]
+    shown = [neurons_chart(facts, report.names)] if windows is None else filter_figures(report, windows)
     if seen is not None:
         whole = [function_figure(seen), scatter_figure(seen)]
         shown = [*whole, *shown, neurons_figure(seen), fan_figure(seen)]
@@ -189,6 +190,12 @@ def _network(report: CheckReport) -> Section:
     return Section("network", "The solution" if facts.problem.kind == "cgl" else "The network", body)
 
 
+def filter_figures(report: CheckReport, windows: Windows) -> list[Element | None]:
+    """The filters, and what they say of two images."""
+    facts = report.facts
+    return [filters_figure(facts, windows), responses_figure(facts, windows, report.data)]
+
+
 def _outputs(report: CheckReport, data: Dataset) -> Section:
     """A network with several outputs: its filters as pictures, its neurons and its terms without penalty."""
     facts, windows = report.facts, windows_of(report.source)
@@ -200,7 +207,7 @@ def _outputs(report: CheckReport, data: Dataset) -> Section:
     heads = ["|w||v|", f"direction of w, a {'filter' if windows else 'neuron'}", "direction of v, the outputs"]
     body: list[Element | None] = [e("p", names), *(e("p", line.strip()) for line in free_in_lines(data, facts))]
     if windows is not None:
-        body.append(figures(filters_figure(facts, windows)))
+        body.append(figures(*filter_figures(report, windows)))
     body.append(table(heads, rows) if rows else e("p", "No neuron."))
     body += classes_table(data, report.confusion, "the network found")
     return Section("network", "The network", body)

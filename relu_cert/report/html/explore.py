@@ -119,7 +119,7 @@ def same_function(found: Exploration) -> bool:
     """Whether the four networks say the same of all validation and test points, up to rounding."""
     weights = np.array([row.weights for row in found.rows])
     for data in (found.validation, found.test):
-        said = found.networks.outputs(data.Z) @ weights.T
+        said = found.networks.outputs(data.Z, data.bags) @ weights.T
         if np.ptp(said, axis=1).max(initial=0.0) > ROUNDING * (1.0 + np.abs(said).max(initial=0.0)):
             return False
     return True
@@ -146,7 +146,7 @@ def _errors(found: Exploration) -> Element | None:
 
 
 def _mse(found: Exploration, data: Dataset, vertices: Floats) -> Floats:
-    outputs = found.networks.outputs(data.Z)
+    outputs = found.networks.outputs(data.Z, data.bags)
     errors: Floats = ((outputs @ vertices.T - floats([data.y])[0][:, None]) ** 2).mean(axis=0)
     return errors
 
@@ -178,5 +178,5 @@ def _view(found: Exploration, row: Row) -> View:
     here = alpha > 1e-9 * alpha.max(initial=0.0)
     slopes = (networks.v * (alpha * networks.signs)[:, None])[here]
     gates = networks.v if networks.gates is None else floats(networks.gates)
-    fit = np.asarray(networks.outputs(found.data.Z) @ alpha)
+    fit = np.asarray(networks.outputs(found.data.Z, found.data.bags) @ alpha)
     return view_of(found.data, fit, gates[here], slopes, gated=networks.gates is not None)
