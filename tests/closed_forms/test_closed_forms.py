@@ -86,6 +86,7 @@ def test_a_residual_off_by_a_little_is_no_formula(xor: Certified) -> None:
     assert solved(*given, off, facts.dual.theta, radius) is None
     rounded = tuple(x.near(400) for x in known.r)
     assert solved(*given, rounded, facts.dual.theta, radius) is None
+    assert solved(*given, facts.problem.y, facts.dual.theta, Fraction(100)) is None  # a neuron is longer than lambda
 
 
 def test_what_is_not_exact_has_no_formula(monkeypatch: pytest.MonkeyPatch, xor: Certified) -> None:

@@ -72,6 +72,22 @@ def test_kkt_accepts_the_solution_and_nothing_beside_it() -> None:
     assert kkt_failures(lasso([[1, 0], [0, 1]], [[0, 1]], [-6, -8], 5, {0: [[1], [0]]}), w, rho)
 
 
+def test_kkt_asks_for_every_sign_by_itself() -> None:
+    """eq:kkt-cgl, where one condition alone is violated: rho < 0 makes w = 0 look optimal; rho_j K_j'w is not 0; s_b is
+    too long where w_b = 0; w_b points the other way."""
+    p = lasso([[1]], [[0]], [-2], QQ(1, 2), {0: [[1]]})  # w <= 0, optimum w = -3/2
+    assert kkt_failures(p, [column([QQ(-3, 2)])], [[QQ(0)]]) == []
+    assert kkt_failures(p, [column([QQ(0)])], [[QQ(-2)]]) == ["block 0: rho_b < 0"]
+    slack = lasso([[1]], [[0]], [-2], QQ(1, 2), {0: [[1]]})
+    assert "block 0: rho_j K_j'w_b is not 0" in kkt_failures(slack, [column([QQ(-1)])], [[QQ(-1, 2)]])
+    assert kkt_failures(p, [column([QQ(0)])], [[QQ(0)]]) == ["block 0: |s_b| > lambda where w_b = 0"]
+    outside = lasso([[1]], [[0]], [2], 1, {0: [[1]]})
+    assert kkt_failures(outside, [column([QQ(1)])], [[QQ(0)]]) == ["block 0: K_b'w_b > 0"]
+    free = lasso([[1]], [[0]], [2], 1)
+    assert kkt_failures(free, [column([QQ(1)])], [[]]) == []
+    assert kkt_failures(free, [column([QQ(3)])], [[]]) == ["block 0: no subgradient lambda w_b/|w_b|"]
+
+
 def test_the_solutions_of_the_twins_are_a_segment() -> None:
     """E has four neurons, the optimal set two vertices of two neurons, an edge, and m* = 2 < 3 = dim span."""
     Z, y = TWINS
