@@ -56,6 +56,13 @@ def test_need_audience_relations_and_ways_to_help_are_written() -> None:
     assert "urls" not in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
+def test_tests_write_in_folders_of_their_own() -> None:
+    """A test that writes a file by its bare name is in a folder of its own: nothing is left where tests are started."""
+    bare = re.compile(r"""Path\(["'][^/"']+["']\)\.write_|savez\(["']""")
+    texts = {path.name: path.read_text() for path in (ROOT / "tests").rglob("*.py")}
+    assert [name for name, text in texts.items() if bare.search(text) and "chdir(" not in text] == []
+
+
 def test_few_lines_ask_for_the_model() -> None:
     """Stages ask whether a problem has blocks or a ReLU network; few lines compare the name of its model."""
     asked = re.compile(r"""\bmodel (==|!=|in|not in) [("']""")

@@ -37,7 +37,7 @@ from relu_cert.cover.star import walk_stars
 from relu_cert.cover.walk import walk
 
 SLICE, CHUNK = 50, 20_000  # nodes of an interpreted walk and of a compiled one between two looks at Ctrl-C
-LOADED_AFTER, COMPILED_AFTER = 0.5, 4.0  # processor seconds of interpreted walks
+LOADED_AFTER, COMPILED_AFTER = 0.5, 1.5  # processor seconds of interpreted walks
 MANY_LINES = 1000  # a node is no short work then, and the walk is compiled at once
 AHEAD_LEAST = 2  # nodes below an edge: fewer there cannot be
 GRACE = 1.0  # processor seconds of interpreted walks after Ctrl-C

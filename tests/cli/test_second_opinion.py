@@ -17,8 +17,9 @@ from verify.proved import Bounds
 COVER = (CORPUS / "accepted" / "cover-00.json").read_text()
 
 
-def test_the_line_of_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_line_of_the_report(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Its sentence as it is; the certificate that it is given is the one that is written."""
+    monkeypatch.chdir(tmp_path)
     given: list[bytes] = []
     monkeypatch.setattr(proved, "prove", lambda text, data: given.append(text) or Bounds(Fraction(1), Fraction(2)))
     Path("d.csv").write_text("a,y\n1,2\n2,1\n-1,3\n")

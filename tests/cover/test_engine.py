@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import stat
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -136,6 +139,26 @@ def test_interpreted_and_compiled_walks_write_the_same(
     monkeypatch.setattr(engine, "ENGINE", compiled)
     assert trees(Z, y, lam, free) == plain
     assert compiled.walk.seconds == compiled.stars.seconds == 0.0
+
+
+BY_ANOTHER = """
+from tests.cover.test_engine import CUBE, engine, trees
+engine.LOADED_AFTER = engine.COMPILED_AFTER = 0.0
+found = trees(CUBE, [1, 0, 2, 0, 0, 3, 0, 1], "1/4", "")
+assert engine.ENGINE.walk.kept and engine.ENGINE.walk.compiled
+print([tree.codes.hex() for tree in found], [tree.multipliers.hex() for tree in found])
+"""
+
+
+@pytest.mark.long
+def test_what_another_process_compiles_walks_alike(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """There only the entries are optimised; the bytes are those of interpreted walks."""
+    monkeypatch.setattr(engine, "LOADED_AFTER", np.inf)
+    plain = trees(CUBE, [1, 0, 2, 0, 0, 3, 0, 1], "1/4", "")
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    ran = subprocess.run([sys.executable, "-c", BY_ANOTHER], env=env, capture_output=True, text=True, check=True)
+    assert ran.stdout == f"{[tree.codes.hex() for tree in plain]} {[tree.multipliers.hex() for tree in plain]}\n"
+    assert [*tmp_path.rglob("walk.walk_*.nbi")]
 
 
 def test_what_is_kept_is_loaded_before_anything_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
