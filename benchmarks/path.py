@@ -32,7 +32,7 @@ from relu_cert import examples
 from relu_cert.checker import accepted
 from relu_cert.commands import follow
 from relu_cert.data import read_csv
-from relu_cert.driver.optimum import prepared
+from relu_cert.driver.optimum import solver_of_path
 from relu_cert.driver.variant import DEFAULT_MAX_PATTERNS, network_problem
 from relu_cert.exact import Matrix, Vector, matrix, vector
 from relu_cert.path.build import solved
@@ -91,7 +91,7 @@ def measured(case: Case, folder: Path) -> Row:
     report = follow(problem, data.source, path_ends(case.least, 1, in_python), stages)
     accepted(report.certificate_text, path.read_bytes())
     proof = time.process_time() - start
-    floats = prepared(problem)
+    floats = solver_of_path(problem)
     start = time.process_time()
     for one in report.breakpoints:
         solved(floats, 1 / one.lo, None)
@@ -173,7 +173,7 @@ def share(Z: Matrix, y: Vector) -> tuple[float, float]:
     signal.setitimer(signal.ITIMER_VIRTUAL, STOPPED)
     try:
         problem = relu(Z, y, enumerate_patterns(Z))
-        floats = prepared(problem)
+        floats = solver_of_path(problem)
         largest = lambda_max(problem, propose(floats, np.array([float(x) for x in y]), 0.0))
         top = Fraction(float(largest.squared) ** 0.5)
         found = follow_path(problem, floats, largest, top / 100, top)

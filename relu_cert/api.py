@@ -65,7 +65,7 @@ from relu_cert.report.prune import Pruning
 from relu_cert.request import (
     Number,
     absolute,
-    decayed,
+    decay_of,
     in_python,
     lambda_choice,
     limits,
@@ -265,7 +265,7 @@ def certify(
         Z, y, bias=ones, names=names, target=target, conv=conv, bags=bags, pool=pool, **more
     )
     which = variant(data.Z, patterns, seed, gates, l2, loss, free, in_python)
-    which = replace(which, rho=decayed(decayed_bias, lam, in_python))
+    which = replace(which, rho=decay_of(decayed_bias, lam, in_python))
     with Progress(quiet=not progress) as stages:
         report = check_problem(asked, data, model, which, stages, bounds, listed=listed, max_patterns=max_patterns)
         return _rechecked(Certified(report, raw), verify, stages)

@@ -22,7 +22,7 @@ from relu_cert.problem import loss as losses
 from relu_cert.problem.direct import FloatBlocks, texts
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import AlgebraicSet, ExactSet, Facts, LambdaMax
-from relu_cert.serialize import matrix, number, vector, written
+from relu_cert.serialize import matrix, number, serialize, vector
 
 FORMAT = "relu_cert certificate"
 VERSION = 2
@@ -64,7 +64,7 @@ def _input(source: Source) -> dict[str, Any]:
     if source.kind != "csv":
         return {"sha256": source.sha256, "kind": source.kind}
     other = "target" if source.targets else "center"
-    return {key: value for key, value in written(source).items() if key != other}
+    return {key: value for key, value in serialize(source).items() if key != other}
 
 
 def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
@@ -108,24 +108,24 @@ def _columns(problem: Problem, order: Sequence[int]) -> list[str]:
 def _proofs(facts: Facts) -> dict[str, Any]:
     """Patterns, lambda_max and the dual point: by multipliers, by covers or by leaders."""
     problem, dual = facts.problem, facts.dual
-    proofs: dict[str, Any] = {} if problem.listed is None else {"patterns": written(problem.listed)}
+    proofs: dict[str, Any] = {} if problem.listed is None else {"patterns": serialize(problem.listed)}
     if isinstance(dual.multipliers, Leaders | ByAxes):
-        return proofs | {"leaders": written(dual.multipliers)}
+        return proofs | {"leaders": serialize(dual.multipliers)}
     proofs |= _lambda_max(facts.lambda_max, problem)
     if not isinstance(dual.multipliers, Cover | Outputs):
-        return proofs | {"dual": written(dual, problem.model)}
-    theta = vector(dual.theta) if dual.multipliers.source is None else written(dual.multipliers.source)
-    return proofs | {"cover": {"theta": theta, "proof": written(dual.multipliers)}}
+        return proofs | {"dual": serialize(dual, problem.model)}
+    theta = vector(dual.theta) if dual.multipliers.source is None else serialize(dual.multipliers.source)
+    return proofs | {"cover": {"theta": theta, "proof": serialize(dual.multipliers)}}
 
 
 def _lambda_max(largest: LambdaMax, problem: Problem) -> dict[str, Any]:
     """lambda_max, where it is known exactly."""
     if isinstance(largest.multipliers, Cover):
-        whole = written(largest, "unlisted")
+        whole = serialize(largest, "unlisted")
         found = {"squared": whole["squared"], "proof": whole["multipliers"], "attained": whole["attained"]}
         return {"cover_lambda_max": found} if largest.exact else {}
     known = largest.exact and largest.multipliers is not None and not problem.free
-    return {"lambda_max": written(largest, problem.model)} if known else {}
+    return {"lambda_max": serialize(largest, problem.model)} if known else {}
 
 
 def _facts(facts: Facts) -> dict[str, Any]:
@@ -148,13 +148,15 @@ def _facts(facts: Facts) -> dict[str, Any]:
         "curve": None if path is None else path.curve,
         "jump": None if path is None else path.jump,
     }
-    found = {key: written(value, model) for key, value in values.items() if value is not None}
+    found = {key: serialize(value, model) for key, value in values.items() if value is not None}
     if facts.problem.unlisted:
         found["fit"]["center"] = None
     if isinstance(facts.alone, Pair):
-        found["pair"] = written(facts.alone)
+        found["pair"] = serialize(facts.alone)
     elif facts.alone is not None:
-        found |= {"cover_set": written(facts.alone)} | ({"polytope": _point(facts.alone)} if facts.alone.active else {})
+        found |= {"cover_set": serialize(facts.alone)} | (
+            {"polytope": _point(facts.alone)} if facts.alone.active else {}
+        )
     if path is not None and path.jump is not None:
         found["jump"] = {"lo": number(path.cover.lo), "hi": number(path.cover.hi)} | found["jump"]
     return found

@@ -107,14 +107,14 @@ def _require_installed(folder: Path) -> None:
         installed = distribution("relu_cert")
     except PackageNotFoundError:
         return
-    for file in _changed(installed, folder):
+    for file in _changed_files(installed, folder):
         raise ReluCertError(
             f"{file} is not the file that was installed with relu_cert: another package called {NAME} may have "
             "replaced it. Install relu_cert again, in an environment without that package. No verdict is given."
         )
 
 
-def _changed(installed: Distribution, folder: Path) -> list[Path]:
+def _changed_files(installed: Distribution, folder: Path) -> list[Path]:
     """The files of the checker that differ from the list of the installation, if it is about this folder."""
     changed = []
     for file in installed.files or ():

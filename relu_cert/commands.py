@@ -33,7 +33,7 @@ from relu_cert.driver.optimum import (
     WantedDerivatives,
     find_facts,
     optimum,
-    prepared,
+    solver_of_path,
 )
 from relu_cert.driver.variant import (
     DEFAULT_MAX_PATTERNS,
@@ -193,7 +193,7 @@ def follow(
     if problem.targets > 1:
         raise UsageError("the path is for networks with one output.")
     with stages.stage("lambda_max"):
-        floats = prepared(problem)
+        floats = solver_of_path(problem)
         if isinstance(floats, Training):
             largest = prove_lambda_max(floats.given, Limits(seconds=LAMBDA_MAX_SECONDS))
         else:

@@ -43,7 +43,7 @@ class TooManyPatterns(ReluCertError):
 CUT = 40
 
 
-def shown(text: str) -> str:
+def quote(text: str) -> str:
     """The text in quotes, with every unprintable character escaped, cut at 40 characters."""
     return repr(text) if len(text) <= CUT else f"{text[:CUT]!r}..."
 

@@ -67,7 +67,7 @@ def downwards(x: Fraction, digits: int) -> str:
     return decimal(x, digits, ceil if x < 0 else floor)
 
 
-def enclosed(lower: Fraction, upper: Fraction, digits: int) -> str:
+def enclosed_number(lower: Fraction, upper: Fraction, digits: int) -> str:
     """A number between two bounds: to so many digits where both round to these, else the bounds, rounded outwards."""
     if decimal(lower, digits) == decimal(upper, digits):
         return decimal(upper, digits)
@@ -102,7 +102,7 @@ def count(number: int, noun: str) -> str:
 
 def percent(low: Fraction, high: Fraction) -> str:
     """100 x for low <= x <= high, with two or three digits: "0.12 %", "12.3 %", "about 1,400 %", "from 12 to 14 %"."""
-    shown = enclosed(100 * low, 100 * high, 3 if high < 10 else 2)
+    shown = enclosed_number(100 * low, 100 * high, 3 if high < 10 else 2)
     written_out = 10 <= high < 10**4 and not shown.startswith("from")
     return f"about {int(Fraction(shown)):,} %" if written_out else f"{shown} %"
 
@@ -148,7 +148,7 @@ def about(x: Fraction) -> str:
 
 def one_number(lower: Fraction, upper: Fraction, digits: int) -> str:
     """As `enclosed`; a number that is known exactly and has more digits is marked."""
-    shown = enclosed(lower, upper, digits)
+    shown = enclosed_number(lower, upper, digits)
     return f"~{shown}" if lower == upper != Fraction(shown) else shown
 
 

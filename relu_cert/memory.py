@@ -21,7 +21,7 @@ _NO_END = 2**62
 _most: list[int] = []  # what was asked for, where something was: of the whole process
 
 
-def used() -> int:
+def memory_used() -> int:
     """The bytes of memory that this process has; 0 where the system does not say."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -41,7 +41,7 @@ def free() -> int:
 def room() -> int:
     """The bytes that this process may still take."""
     there = int(PART * free())
-    return max(min(there, _most[-1] - used()) if _most else there, 0)
+    return max(min(there, _most[-1] - memory_used()) if _most else there, 0)
 
 
 def _end() -> None:
@@ -49,15 +49,15 @@ def _end() -> None:
 
 
 @contextmanager
-def watched(most: float | None, end: Callable[[], None] = _end) -> Iterator[None]:
+def watch_memory(most: float | None, end: Callable[[], None] = _end) -> Iterator[None]:
     """Within this context the process ends, with a sentence, where it takes more than so many gigabytes (None: than
     what is free now)."""
-    asked = int(most * 2**30) if most is not None else used() + room()
+    asked = int(most * 2**30) if most is not None else memory_used() + room()
     done = threading.Event()
 
     def watch() -> None:
         while not done.wait(OFTEN):
-            if (now := used()) > asked or free() < (1.0 - PART) * now:
+            if (now := memory_used()) > asked or free() < (1.0 - PART) * now:
                 print(
                     f"relu_cert: {now / 2**30:.1f} GB of memory were not enough, and no more may be taken; ask for a "
                     "wider --gap, take fewer rows or columns, or allow more with --max-memory. Nothing was written.",

@@ -64,7 +64,7 @@ def slope_of(x: Number | None, what: str) -> Fraction | None:
         raise UsageError(f"{what} must be a number such as 1/100 or -1; {x!r} is {error}.") from None
 
 
-def scaled(x: Number, what: str, *, part: bool = False) -> LambdaChoice:
+def read_lambda(x: Number, what: str, *, part: bool = False) -> LambdaChoice:
     """A lambda: 0.1max is a part of lambda_max, 0.1abs is lambda itself; a plain number is what `part` says."""
     text = str(x).strip() if isinstance(x, str) else ""
     for ending, of_max in (("max", True), ("abs", False)):
@@ -76,7 +76,7 @@ def scaled(x: Number, what: str, *, part: bool = False) -> LambdaChoice:
 
 def absolute(x: Number, what: str) -> Fraction:
     """A lambda that is a number of its own, 0.1 or 0.1abs: what something was trained with."""
-    value = scaled(x, what).value
+    value = read_lambda(x, what).value
     if value is None:
         raise UsageError(
             f"{what} is a number here, what was minimised; parts of lambda_max, such as {x}, are for "
@@ -85,11 +85,11 @@ def absolute(x: Number, what: str) -> Fraction:
     return value
 
 
-def decayed(wanted: bool, lam: Number | None, say: Say) -> Fraction:
+def decay_of(wanted: bool, lam: Number | None, say: Say) -> Fraction:
     """rho = lambda for a decayed output bias, else 0."""
     if not wanted:
         return Fraction(0)
-    value = None if lam is None else scaled(lam, say("lam")).value
+    value = None if lam is None else read_lambda(lam, say("lam")).value
     if value is None:
         raise UsageError(f"{say('decayed_bias')} costs lambda/2 b^2: give lambda itself with {say('lam')}.")
     return value
@@ -100,7 +100,7 @@ def lambda_choice(lam: Number | None, ratio: Number | None, say: Say) -> LambdaC
     if lam is not None and ratio is not None:
         raise UsageError(f"give {say('lam')} or {say('lambda_ratio')}, not both.")
     if lam is not None:
-        return scaled(lam, say("lam"))
+        return read_lambda(lam, say("lam"))
     return LambdaChoice(ratio=None if ratio is None else positive(ratio, say("lambda_ratio")))
 
 
@@ -123,7 +123,7 @@ def request(
 def _interval(ends: Sequence[Number], what: str) -> IntervalChoice:
     if isinstance(ends, str) or len(ends) != 2:
         raise UsageError(f"{what} takes two numbers, lo and hi, such as 1/20 and 1/5; not {ends!r}.")
-    lo, hi = (scaled(end, f"an end of {what}") for end in ends)
+    lo, hi = (read_lambda(end, f"an end of {what}") for end in ends)
     _require_order(lo, hi, f"{what} needs lo < hi, not {ends[0]} and {ends[1]}.")
     return IntervalChoice(lo, hi)
 
@@ -137,7 +137,7 @@ def _require_order(lo: LambdaChoice, hi: LambdaChoice, message: str) -> None:
 
 def path_ends(low: Number, high: Number, say: Say) -> IntervalChoice:
     """The ends of a path; plain numbers are parts of lambda_max there."""
-    lo, hi = scaled(low, say("low"), part=True), scaled(high, say("high"), part=True)
+    lo, hi = read_lambda(low, say("low"), part=True), read_lambda(high, say("high"), part=True)
     _require_order(lo, hi, f"{say('low')} must be below {say('high')}; {low} is not below {high}.")
     return IntervalChoice(lo, hi)
 

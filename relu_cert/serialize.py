@@ -95,7 +95,7 @@ NAMED_BY_PATTERN = Only("relu", "unlisted", "gated")
 LISTED, UNLISTED = Only("relu", "gated", "cgl"), Only("unlisted")
 
 
-def written(value: Any, model: str = "") -> dict[str, Any]:
+def serialize(value: Any, model: str = "") -> dict[str, Any]:
     """A dataclass as an object."""
     return {part.key: part.write(getattr(value, part.name), model) for part in _written_of(value, model)}
 
@@ -140,7 +140,7 @@ def _writer(kind: Any) -> Writer:
     """The way in which values of a type are written."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return _annotated(inner[0], inner[1:])
+        return _annotation_of(inner[0], inner[1:])
     if origin in (Union, UnionType):
         return _one_of(inner)
     if kind is Fraction:
@@ -153,15 +153,15 @@ def _writer(kind: Any) -> Writer:
     if origin is tuple:
         every = [_writer(one) for one in inner]
         return lambda x, model: [write(one, model) for write, one in zip(every, x, strict=True)]
-    return written if is_dataclass(kind) else lambda x, _: x
+    return serialize if is_dataclass(kind) else lambda x, _: x
 
 
-def _annotated(kind: Any, said: Sequence[Any]) -> Writer:
+def _annotation_of(kind: Any, said: Sequence[Any]) -> Writer:
     way = next((one.write for one in said if isinstance(one, Via)), None)
     if way is not None:
         return lambda x, _: way(x)
     if ARRAY in said:
-        return lambda x, model: list(written(x, model).values())
+        return lambda x, model: list(serialize(x, model).values())
     return _writer(kind)
 
 

@@ -14,7 +14,7 @@ from relu_cert.figures import (
     at_most,
     decimal,
     downwards,
-    enclosed,
+    enclosed_number,
     entries,
     percent,
     percent_at_most,
@@ -64,7 +64,7 @@ def test_decimals_of_bounds_are_rounded_outwards(x: Fraction, part: Fraction, di
     shows a single number is what both ends round to."""
     assert Fraction(downwards(x, digits)) <= x <= Fraction(upwards(x, digits))
     lower, upper = x, x + part * abs(x)
-    shown = enclosed(lower, upper, digits)
+    shown = enclosed_number(lower, upper, digits)
     if shown.startswith("from "):
         low, high = map(Fraction, shown.removeprefix("from ").split(" to "))
         assert low <= lower <= upper <= high

@@ -16,18 +16,18 @@ from relu_cert.errors import DataError
 def test_more_than_was_allowed_ends_with_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     """A process that takes more than it may says so, and is ended; one that takes less is not."""
     ended = threading.Event()
-    with memory.watched(1e-3, ended.set):
+    with memory.watch_memory(1e-3, ended.set):
         assert ended.wait(10.0)
     assert "of memory were not enough" in capsys.readouterr().err
     calm = threading.Event()
-    with memory.watched(None, calm.set):
+    with memory.watch_memory(None, calm.set):
         assert not calm.wait(3 * memory.OFTEN)
 
 
 def test_what_may_be_taken_is_less_where_less_was_asked_for() -> None:
     """room() is what is free, or what is left of --max-memory; within the context only."""
     before = memory.room()
-    with memory.watched((memory.used() + 2**28) / 2**30, lambda: None):
+    with memory.watch_memory((memory.memory_used() + 2**28) / 2**30, lambda: None):
         assert memory.room() <= 2**28 < before
     assert memory.room() > 2**28
 

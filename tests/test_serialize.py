@@ -21,7 +21,7 @@ from relu_cert.serialize import (
     Key,
     Sign,
     Via,
-    written,
+    serialize,
 )
 
 
@@ -81,7 +81,7 @@ EXPECTED = {
 
 def test_every_kind_of_field() -> None:
     """Numbers, vectors, indices, nulls, arrays and objects, in the order of the fields, and a JSON text of it."""
-    found = written(OUTER)
+    found = serialize(OUTER)
     assert found == EXPECTED
     assert list(found) == list(EXPECTED)
     assert json.loads(dumps(found)) == EXPECTED
@@ -89,9 +89,9 @@ def test_every_kind_of_field() -> None:
 
 def test_a_default_is_left_out_where_that_is_said() -> None:
     """OPTIONAL is about the default alone: another value is written, and so is a default that is not so marked."""
-    assert "more" not in written(OUTER)
+    assert "more" not in serialize(OUTER)
     other = Outer(**{**vars(OUTER), "more": (0,)})
-    assert written(other)["more"] == [0]
+    assert serialize(other)["more"] == [0]
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ class Named:
 )
 def test_what_belongs_to_some_models(model: str, expected: dict[str, object]) -> None:
     """A field that is for some models is written for these, also inside of other values."""
-    assert written(Named(), model) == expected
-    assert written(Holder((Named(),)), model) == {"all": [expected]}
+    assert serialize(Named(), model) == expected
+    assert serialize(Holder((Named(),)), model) == {"all": [expected]}
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Either:
 
 def test_a_union_is_written_as_what_it_is() -> None:
     """By the kind of the value; an empty tuple is of the first kind."""
-    assert written(Either((F(1),))) == {"found": "1"}
-    assert written(Either((INNER,))) == {"found": [{"name": "01", "rows": [0, 2], "values": "1/3"}]}
-    assert written(Either(())) == {"found": ""}
-    assert written(Either(None)) == {"found": None}
+    assert serialize(Either((F(1),))) == {"found": "1"}
+    assert serialize(Either((INNER,))) == {"found": [{"name": "01", "rows": [0, 2], "values": "1/3"}]}
+    assert serialize(Either(())) == {"found": ""}
+    assert serialize(Either(None)) == {"found": None}

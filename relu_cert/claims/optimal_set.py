@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import factorial
 
 from relu_cert.claims.claim import Answer, claim, proved, undecided
-from relu_cert.figures import at_most, enclosed, short
+from relu_cert.figures import at_most, enclosed_number, short
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.polytope.polytope import Polytope
 
@@ -25,10 +25,10 @@ def optimal_set(facts: Facts) -> Answer:
     (prop:sol-fn-cgl with the canonical dual vectors)."""
     found = facts.polytope
     if found is None:
-        return _unlisted(facts)
+        return _why_unlisted(facts)
     neurons, network, _ = _nouns(facts)
     shape = _shape(found) if found.dimension else f"one {network}"
-    tied = f"E: {_counted(found.tied, neurons[:-1], neurons)} tied at lambda"
+    tied = f"E: {_count(found.tied, neurons[:-1], neurons)} tied at lambda"
     return proved(_evidence(found), f"{tied}, S: {len(found.used)} can be active; {shape}.")
 
 
@@ -46,10 +46,10 @@ def minimal(facts: Facts) -> Answer:
     """
     found = facts.polytope
     if found is None:
-        return _unlisted(facts)
+        return _why_unlisted(facts)
     widths = found.widths
     _, one, many = _nouns(facts)
-    networks = [f"{_counted(widths.count(m), one, many)} of width {m}" for m in sorted(set(widths))]
+    networks = [f"{_count(widths.count(m), one, many)} of width {m}" for m in sorted(set(widths))]
     return proved(_evidence(found), f"m* = {found.m_star}, M* = {found.M_star}; minimal: {', '.join(networks)}.")
 
 
@@ -90,9 +90,9 @@ def connected(facts: Facts) -> Answer:
     m >= min(m* + M*, n + 1).
     """
     if facts.polytope is None:
-        return _unlisted(facts)
+        return _why_unlisted(facts)
     steps = staircase(facts.polytope)
-    told = [f"width {step.width}: {_told(step)}" for step in steps[:-1]]
+    told = [f"width {step.width}: {_describe_set(step)}" for step in steps[:-1]]
     if len(told) > SHOWN:
         told = [*told[: SHOWN - 1], "...", told[-1]]
     detail = "; ".join([*told, f"connected from width {steps[-1].width} on"])
@@ -121,10 +121,10 @@ def _components(supports: list[frozenset[int]], m: int) -> int:
     return len(parts)
 
 
-def _told(step: Step) -> str:
-    parts = [_counted(step.isolated, "isolated network", "isolated networks")] if step.isolated else []
+def _describe_set(step: Step) -> str:
+    parts = [_count(step.isolated, "isolated network", "isolated networks")] if step.isolated else []
     if step.others:
-        parts.append(_counted(step.others, "connected part", "connected parts"))
+        parts.append(_count(step.others, "connected part", "connected parts"))
     return " and ".join(parts)
 
 
@@ -147,9 +147,9 @@ def min_norm(facts: Facts) -> Answer:
         for off in (-found.radius, found.radius)
     )
     neurons = _nouns(facts)[0]
-    active = _counted(sum(map(bool, found.weights)), neurons[:-1], neurons)
+    active = _count(sum(map(bool, found.weights)), neurons[:-1], neurons)
     if found.radius:
-        size = enclosed(low, high, 10)
+        size = enclosed_number(low, high, 10)
         told = f"|w|^2 {'' if size.startswith('from') else '= '}{size} on {active}"
         return proved("enclosed", f"{told}, weights within {at_most(found.radius)}.")
     return proved("exact", f"|w|^2 = {short(high, 20)} on {active}, exactly.")
@@ -160,12 +160,12 @@ def _evidence(found: Polytope) -> str:
     return "pivots over the ball" if found.bits else "exact pivots"
 
 
-def _unlisted(facts: Facts) -> Answer:
+def _why_unlisted(facts: Facts) -> Answer:
     """What is missing."""
     return undecided(f"{facts.unlisted or facts.unsettled or 'the optimal set is not known'}.")
 
 
-def _counted(count: int, one: str, many: str) -> str:
+def _count(count: int, one: str, many: str) -> str:
     """1 vertex, 2 vertices"""
     return f"{count} {one if count == 1 else many}"
 
@@ -177,5 +177,5 @@ def _nouns(facts: Facts) -> tuple[str, str, str]:
 
 def _shape(found: Polytope) -> str:
     kind = "" if found.nondegenerate else ", degenerate"
-    parts = f"{_counted(len(found.vertices), 'vertex', 'vertices')} and {_counted(len(found.edges), 'edge', 'edges')}"
+    parts = f"{_count(len(found.vertices), 'vertex', 'vertices')} and {_count(len(found.edges), 'edge', 'edges')}"
     return f"a polytope of dimension {found.dimension} with {parts}{kind}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from relu_cert.claims.claim import Answer, claim, proved, refuted, undecided
-from relu_cert.figures import count, enclosed
+from relu_cert.figures import count, enclosed_number
 from relu_cert.path.conditions import Conditions, conditions
 from relu_cert.path.sensitivity import Derivatives, differentiable, not_differentiable
 from relu_cert.prove.facts import Facts
@@ -138,8 +138,8 @@ def freedom_and_sure(n: int, found: Derivatives) -> tuple[str, str]:
     freedom, sure = found.digits
     if found.freedom is not None and freedom:
         low, high = found.freedom - n * found.radius, found.freedom + n * found.radius
-        freedom = enclosed(low, high, 10) if low > 0 else ""
+        freedom = enclosed_number(low, high, 10) if low > 0 else ""
     if found.sure is not None:
         value, radius = found.sure.value, found.sure.radius
-        sure = enclosed(value - radius, value + radius, 10)
+        sure = enclosed_number(value - radius, value + radius, 10)
     return freedom, sure

@@ -18,7 +18,7 @@ from importlib import import_module
 from relu_cert.cli.arguments import parser
 from relu_cert.clock import limited
 from relu_cert.errors import NO_ROOM, DataError, NoRoom, ReluCertError, TooManyPatterns, UsageError
-from relu_cert.memory import watched
+from relu_cert.memory import watch_memory
 
 EXIT_USAGE, EXIT_DATA, EXIT_PATTERNS = 64, 65, 66
 EXIT_INTERNAL, EXIT_OUTPUT, EXIT_INTERRUPTED, EXIT_PIPE = 70, 74, 130, 141
@@ -56,7 +56,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         if most is not None and not most > 0:
             raise UsageError(f"--max-memory must be more than 0 gigabytes, not {most}.")
         seconds, shared = getattr(options, "seconds", None), getattr(options, "jobs", 1) > 1
-        with watched(most), limited(seconds, shared=shared or bool(getattr(options, "dask", None))):
+        with watch_memory(most), limited(seconds, shared=shared or bool(getattr(options, "dask", None))):
             code: int = import_module(options.module).run(options)
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else 0

@@ -18,8 +18,8 @@ from relu_cert.cli.emit import (
     lasso_of,
     limits_of,
     model_of,
+    print_report,
     read_data,
-    told,
     write_certificate,
     write_file,
 )
@@ -35,7 +35,7 @@ from relu_cert.lasso import Lasso, read_lasso
 from relu_cert.problem import read_problem_json
 from relu_cert.report.check import CheckReport
 from relu_cert.report.progress import Progress
-from relu_cert.request import as_option, decayed, lambda_choice, request, variant
+from relu_cert.request import as_option, decay_of, lambda_choice, request, variant
 
 if TYPE_CHECKING:
     from relu_cert.examples import Example
@@ -50,7 +50,7 @@ NOT_FOR_JSON = {
 def run(options: argparse.Namespace) -> int:
     """Read, solve, prove, write, verify, report."""
     example = chosen_example(options)
-    asked = _asked(options, example)
+    asked = _read_request(options, example)
     path = input_path(options, example)
     target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.cert.json")
     given = _given_lasso(options, example, path)
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
         if options.proved:
             with stages.stage("verify"):
                 second = second_opinion(report.certificate_text, None)
-    told(options, replace(report, every=options.all, exact=options.exact), problem=plain_at, proved=second)
+    print_report(options, replace(report, every=options.all, exact=options.exact), problem=plain_at, proved=second)
     return _exit_code(report.results, asked_for(options.require or ()))
 
 
@@ -103,7 +103,7 @@ def _variant(options: argparse.Namespace, Z: Matrix | None) -> Variant:
     some = options.patterns, options.seed, options.gates
     delimiter = delimiter_character(options.delimiter)
     found = variant(Z, *some, options.l2, options.loss, options.free, as_option, delimiter)
-    return replace(found, rho=decayed(options.decayed_bias, options.lam, as_option))
+    return replace(found, rho=decay_of(options.decayed_bias, options.lam, as_option))
 
 
 def _given_lasso(options: argparse.Namespace, example: Example | None, path: Path) -> Lasso | None:
@@ -132,7 +132,7 @@ def _given_lasso(options: argparse.Namespace, example: Example | None, path: Pat
     return lasso_of(options, read_data(options, example))
 
 
-def _asked(options: argparse.Namespace, example: Example | None) -> Request:
+def _read_request(options: argparse.Namespace, example: Example | None) -> Request:
     choice = lambda_choice(options.lam, options.lambda_ratio, as_option)
     if choice == LambdaChoice() and example is not None and example.lam is not None:
         choice = LambdaChoice(value=example.lam)

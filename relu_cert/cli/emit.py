@@ -56,7 +56,7 @@ def write_file(path: Path, text: str, option: str) -> None:
         raise refusal(path, option, error) from None
 
 
-def told(options: argparse.Namespace, report: Shown, **files: object) -> None:
+def print_report(options: argparse.Namespace, report: Shown, **files: object) -> None:
     """The page, if it is wanted; then the report, as an object or as a text with a line for each file that was
     written."""
     page = getattr(options, "html", None)
@@ -83,11 +83,11 @@ def write_certificate(
     if not options.no_verify:
         with stages.stage("verify"):
             source = report.source
-            accepted(report.certificate_text, again(source.path, source.sha256) if raw is None else raw, network)
+            accepted(report.certificate_text, reread_input(source.path, source.sha256) if raw is None else raw, network)
     write_file(report.certificate_path, report.certificate_text, "--certificate")
 
 
-def again(name: str, sha256: str) -> bytes | None:
+def reread_input(name: str, sha256: str) -> bytes | None:
     """A file once more, for the checker's own reader; None where it cannot be read twice (a pipe)."""
     path = Path(name)
     if name != STANDARD_INPUT and not path.is_file():

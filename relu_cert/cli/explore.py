@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from relu_cert.cli.emit import chosen_example, decide, input_path, limits_of, read_data, told
+from relu_cert.cli.emit import chosen_example, decide, input_path, limits_of, print_report, read_data
 from relu_cert.commands import compare_optima
 from relu_cert.data import read_csv
 from relu_cert.data.dataset import Dataset
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
             max_patterns=options.max_patterns,
             limits=limits_of(options),
         )
-    told(options, found)
+    print_report(options, found)
     return 0
 
 

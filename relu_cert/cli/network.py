@@ -11,14 +11,14 @@ from itertools import zip_longest
 from pathlib import Path
 
 from relu_cert.cli.emit import (
-    again,
     chosen_example,
     decide,
     input_path,
     limits_of,
+    print_report,
     read_data,
     require_ending,
-    told,
+    reread_input,
     write_certificate,
     write_file,
 )
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
         text_copy = readable_copy(report.comparison.examination.network, trained.origin)
         files = {"checkable": None if text_copy is None else copy, "pruned": options.pruned, "optimal": options.optimal}
         report = replace(report, written=tuple((what, Path(name)) for what, name in files.items() if name))
-        file = again(options.network, trained.origin.sha256) if text_copy is None else text_copy
+        file = reread_input(options.network, trained.origin.sha256) if text_copy is None else text_copy
         write_certificate(options, stages, report, network=file)
         if text_copy is not None:
             write_file(copy, text_copy.decode(), "--certificate")
@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
             write_network(report.pruned, options.pruned)
         if options.optimal:
             write_network(report.optimal, options.optimal)
-    told(options, report)
+    print_report(options, report)
     return 0
 
 

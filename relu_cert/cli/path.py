@@ -13,8 +13,8 @@ from relu_cert.cli.emit import (
     input_path,
     is_problem,
     model_of,
+    print_report,
     read_data,
-    told,
     write_certificate,
     write_file,
 )
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     if options.plot and Path(options.plot).suffix != ".svg":
         raise UsageError(f"--plot draws SVG; the file must end in .svg, not {Path(options.plot).name!r}.")
     path = input_path(options, example)
-    target = _decided(options, path)
+    target = _decide_output(options, path)
     data = None
     with Progress(quiet=options.quiet) as stages:
         if any(str(end)[-3:] not in ("max", "abs") for end in (options.low, options.high)):
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
             write_file(Path(options.csv), report.to_csv(), "--csv")
         if options.plot:
             _draw(Path(options.plot), report)
-    told(options, replace(report, exact=options.exact), table=options.csv, picture=options.plot)
+    print_report(options, replace(report, exact=options.exact), table=options.csv, picture=options.plot)
     return 0
 
 
@@ -82,7 +82,7 @@ def _draw(path: Path, report: PathReport) -> None:
     write_file(path, picture, "--plot")
 
 
-def _decided(options: argparse.Namespace, path: Path) -> Path:
+def _decide_output(options: argparse.Namespace, path: Path) -> Path:
     """Where the certificate goes, once it is known that everything can be written."""
     target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.path.json")
     outputs = {"--certificate": target, "--html": options.html, "--csv": options.csv, "--plot": options.plot}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from relu_cert.cli.emit import chosen_example, decide, input_path, read_data, told
+from relu_cert.cli.emit import chosen_example, decide, input_path, print_report, read_data
 from relu_cert.errors import UsageError
 from relu_cert.files import Place
 from relu_cert.patterns import enumerate_patterns, predict
@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     if data.source.slope:
         raise UsageError("patterns are those of the rows, whatever the slope; leave --slope out.")
     prediction = predict(data.Z)
-    early = not options.json and prediction.bound > MANY  # they take a while: what is known is told at once
+    early = not options.json and prediction.bound > MANY  # they take a while: what is known is print_report at once
     if early:
         print("\n".join(before(prediction)), end="\n\n", flush=True)
     with Progress(quiet=options.quiet) as stages:
@@ -36,5 +36,5 @@ def run(options: argparse.Namespace) -> int:
     if early:
         print(found.to_text(early=True))
     else:
-        told(options, found)
+        print_report(options, found)
     return 0

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from relu_cert.cli.emit import chosen_example, decide, input_path, limits_of, read_data, require_ending, told
+from relu_cert.cli.emit import chosen_example, decide, input_path, limits_of, print_report, read_data, require_ending
 from relu_cert.commands import prune_network
 from relu_cert.errors import UsageError
 from relu_cert.exact import rational
@@ -55,5 +55,5 @@ def run(options: argparse.Namespace) -> int:
         found = replace(found, written=options.out)
         if options.out:
             write_network(found.network_of_width(options.width), Path(options.out))
-    told(options, found)
+    print_report(options, found)
     return 0

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
             "--html": options.html,
         },
     )
-    given = _given(options, path)
+    given = _read_coefficients(options, path)
     if options.lam is None:
         raise UsageError("say with --lambda what the coefficients were computed with.")
     lam = absolute(options.lam, "--lambda")
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _given(options: argparse.Namespace, path: Path) -> Lasso:
+def _read_coefficients(options: argparse.Namespace, path: Path) -> Lasso:
     if is_problem(path):
         for name in ("groups", "weights"):
             if getattr(options, name) is not None:

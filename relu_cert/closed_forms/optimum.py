@@ -38,7 +38,7 @@ from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap, class_map
 from relu_cert.prove.exact_optimum import guesses
 from relu_cert.prove.facts import AlgebraicSet, BallSet, ExactSet, Facts, NeuronClass
-from relu_cert.prove.field import Exact, guessed_residual, product, reduced, solve
+from relu_cert.prove.field import Exact, guessed_residual, product, reduced_rows, solve
 
 DIGITS = (60, 250, 800)
 DEGREES = (2, 4, 8, 16, 32)  # of fields
@@ -441,6 +441,6 @@ def _freedom(maps: Sequence[fmpq_mat], alpha: Exact, tied: Sequence[Tie]) -> Any
         M[i] += one
         rows.append([*M, *(as_flint(t[4][i]) for t in tied), *(one if i == j else zero for j in range(n))])
     rows += [[*(as_flint(x) for x in t[4]), *[zero] * k, *[zero] * n] for t in tied]
-    form, _ = reduced(rows)
+    form, _ = reduced_rows(rows)
     trace = sum((form[i][n + k + i] for i in range(n)), zero)
     return as_exact(n - trace)

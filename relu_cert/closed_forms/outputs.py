@@ -32,7 +32,7 @@ from relu_cert.outputs.unique import face_of
 from relu_cert.problem.loss import SQUARES
 from relu_cert.prove.exact_optimum import guesses
 from relu_cert.prove.facts import Facts
-from relu_cert.prove.field import Exact, guessed_residual, product, reduced, solve
+from relu_cert.prove.field import Exact, guessed_residual, product, reduced_rows, solve
 
 DIGITS = (60, 250, 800)
 DEGREES = (2, 4, 8, 16, 32)  # of fields
@@ -165,7 +165,7 @@ def _stationary(
 def _kernel(Q: list[list[Any]]) -> list[Any] | None:
     """The direction with Qx = 0, if it is one."""
     size = len(Q)
-    form, pivots = reduced(Q)
+    form, pivots = reduced_rows(Q)
     if len(pivots) != size - 1:
         return None
     (last,) = set(range(size)) - set(pivots)

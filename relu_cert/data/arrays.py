@@ -25,7 +25,7 @@ import numpy as np
 from relu_cert.data.dataset import Dataset, NumberError, is_value, parse_number
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.data.windows import read_windows
-from relu_cert.errors import DataError, shown
+from relu_cert.errors import DataError, quote
 from relu_cert.exact import Matrix, Vector, rational
 
 
@@ -243,7 +243,7 @@ def _entry(x: Any, place: str) -> Fraction:
     try:
         return exact_number(x)
     except NumberError as error:
-        found = shown(x) if isinstance(x, str) else f"{x!r:.40}"
+        found = quote(x) if isinstance(x, str) else f"{x!r:.40}"
         raise DataError(f"{place}: found {found}, {error}.") from None
 
 

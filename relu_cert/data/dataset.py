@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Annotated, Literal
 
 from relu_cert.bags import EACH, Each
-from relu_cert.errors import UsageError, shown
+from relu_cert.errors import UsageError, quote
 from relu_cert.exact import Matrix, Vector
 from relu_cert.serialize import OPTIONAL, UNWRITTEN
 
@@ -189,5 +189,5 @@ def _why_not(text: str) -> str:
         return "which is not finite; write a finite number, or remove its row"
     point = text.replace(",", ".")
     if point != text and _shape(point) is not None:
-        return f"not a number; with a decimal point it would be {shown(point)}"
+        return f"not a number; with a decimal point it would be {quote(point)}"
     return "not a number; numbers look like 12, -0.5, 1e-3 or 3/7"

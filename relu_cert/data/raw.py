@@ -18,7 +18,7 @@ from pathlib import Path
 
 from relu_cert.clock import require_time
 from relu_cert.data.dataset import is_value, with_point
-from relu_cert.errors import DataError, UsageError, file_name, shown
+from relu_cert.errors import DataError, UsageError, file_name, quote
 from relu_cert.memory import room
 
 MAX_BYTES = 2**32
@@ -148,7 +148,7 @@ class Table:
 
     def place(self, column: int) -> str:
         """A column as messages call it: its number from 1, and its name."""
-        return f"column {column + 1}" + (f" ({shown(self.names[column])})" if self.names else "")
+        return f"column {column + 1}" + (f" ({quote(self.names[column])})" if self.names else "")
 
 
 def delimiter_character(delimiter: str | None) -> str:
@@ -157,9 +157,9 @@ def delimiter_character(delimiter: str | None) -> str:
         return ","
     character = "\t" if delimiter.lower() in _TAB else delimiter
     if len(character) != 1:
-        raise UsageError(f"the delimiter {shown(delimiter)} must be one character, or tab.")
+        raise UsageError(f"the delimiter {quote(delimiter)} must be one character, or tab.")
     if character in '"\r\n\0+-./' or character.isalnum():
-        raise UsageError(f"the delimiter {shown(delimiter)} can be part of a number or a line end; use another.")
+        raise UsageError(f"the delimiter {quote(delimiter)} can be part of a number or a line end; use another.")
     return character
 
 
@@ -170,7 +170,7 @@ def read_table(text: str, delimiter: str, name: str, apart: Sequence[int] = (), 
     texts in all records, and do not count. With `comma` numbers have a decimal comma. Blank lines at the end are
     ignored; elsewhere they are refused, as are records of different widths and an empty file.
     """
-    records = _checked(_records(text, delimiter, name), name)
+    records = _checked_records(_records(text, delimiter, name), name)
     if comma:
         records = (Record(record.line, tuple(map(with_point, record.fields))) for record in records)
     head = next(records, None)
@@ -182,7 +182,7 @@ def read_table(text: str, delimiter: str, name: str, apart: Sequence[int] = (), 
     return Table(first if header else None, records if header else chain([head], records), len(first))
 
 
-def _checked(records: Iterator[Record], name: str) -> Iterator[Record]:
+def _checked_records(records: Iterator[Record], name: str) -> Iterator[Record]:
     """The records, without blank lines at the end; others, and records of another width than the first, are refused."""
     head = blank = None
     for number, record in enumerate(records):

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from relu_cert.bags import EACH, Each, with_slope
 from relu_cert.data.dataset import Dataset, NumberError, Numbers, Source, is_value, parse_number, with_point
 from relu_cert.data.raw import Table, decode, delimiter_character, digest, read_bytes, read_table
-from relu_cert.data.windows import Pooling, Windows, bags_of, numbered, read_pool, read_windows
-from relu_cert.errors import DataError, UsageError, file_name, shown
+from relu_cert.data.windows import Pooling, Windows, bags_of, number_rows, read_pool, read_windows
+from relu_cert.errors import DataError, UsageError, file_name, quote
 from relu_cert.exact import Matrix, Vector, rational
 
 Target = str | int | Sequence[str | int]  # one column, or several
@@ -89,7 +89,7 @@ def read_csv_bytes(
 ) -> Dataset:
     """The same for the bytes of a file; the name is for messages and for `Source.path`."""
     if numbers not in ("decimal", "decimal-comma", "binary64"):
-        raise UsageError(f"numbers are read as decimal, decimal-comma or binary64, not as {shown(str(numbers))}.")
+        raise UsageError(f"numbers are read as decimal, decimal-comma or binary64, not as {quote(str(numbers))}.")
     text = decode(raw, name)
     separator = delimiter_character(_guessed(text) if delimiter is None else delimiter)
     if numbers == "decimal" and separator != "," and _has_commas(text, separator):
@@ -187,7 +187,7 @@ def _two_labels(table: Table, target: int, name: str) -> tuple[str, ...] | None:
         return None  # a wrong entry, which is named with its row
     if len(found) == 2:
         return tuple(found)
-    texts = ", ".join(map(shown, found[:5])) + ", ..." * (len(found) > 5)
+    texts = ", ".join(map(quote, found[:5])) + ", ..." * (len(found) > 5)
     place = f"{name}, {table.place(target)}: {len(found)} different texts ({texts})"
     column = (table.names or [""] * table.width)[target] or str(target)
     raise DataError(f"{place}; a network with an output for each class is asked for with --classes {column}.")
@@ -210,12 +210,12 @@ def _rows(
 ) -> tuple[Matrix, Each, tuple[str, ...]]:
     """What neurons see, the bags, and the names of the features: windows, the rows of bags, or rows alone."""
     if windows is not None:
-        rows, values = numbered(Z)
+        rows, values = number_rows(Z)
         seen = windows.of(rows, 0)
         bag = np.repeat(np.arange(len(seen)), seen.shape[1])
         return *bags_of(seen.reshape(-1, windows.entries), bag, values, bias, pooling), windows.names
     if bag is not None:
-        rows, values = numbered(Z)
+        rows, values = number_rows(Z)
         return *bags_of(rows, bag, values, bias, pooling), names
     return tuple((*z, Fraction(1)) for z in Z) if bias else Z, EACH, names
 
@@ -248,7 +248,7 @@ def _require_header(table: Table, apart: Sequence[int | None], classes: str | in
     """DataError where a header has no name but that of the classes: nothing tells then that it is one."""
     rest = [text for j, text in enumerate(table.names or ()) if j not in apart]
     if not any(text and not is_value(text) for text in rest):
-        raise DataError(f"{name}: only the column {shown(str(classes))} has a name; name another one, too.")
+        raise DataError(f"{name}: only the column {quote(str(classes))} has a name; name another one, too.")
 
 
 def _labels(texts: Sequence[str], place: str, name: str) -> tuple[str, ...]:
@@ -290,7 +290,7 @@ def _bags(
     bag = []
 
     def said(row: Vector) -> str:
-        return " ".join(map(str, row)) if labels is None else shown(labels[row.index(Fraction(1))])
+        return " ".join(map(str, row)) if labels is None else quote(labels[row.index(Fraction(1))])
 
     for (text, at), target in zip(bags, Y, strict=True):
         i = numbers.setdefault(text, len(numbers))
@@ -299,12 +299,12 @@ def _bags(
         elif targets[i][0] != target:
             first, line = targets[i]
             raise DataError(
-                f"{name}: the target differs within the bag {shown(text)}: it is {said(first)} in row {line} and "
+                f"{name}: the target differs within the bag {quote(text)}: it is {said(first)} in row {line} and "
                 f"{said(target)} in row {at}; a bag has one target."
             )
         bag.append(i)
     if len(targets) == 1:
-        raise DataError(f"{name}: all rows have {shown(text)} in {column}, so that there is one bag only.")
+        raise DataError(f"{name}: all rows have {quote(text)} in {column}, so that there is one bag only.")
     return np.array(bag), tuple(target for target, _ in targets)
 
 
@@ -318,7 +318,7 @@ def _target(table: Table, target: str | int | None, name: str, what: str = "targ
         if len(named) > 1:
             places = " and ".join(str(j) for j in named)
             raise DataError(
-                f"{name}: the {what} {shown(asked)} names {len(named)} columns; choose one by its index ({places})."
+                f"{name}: the {what} {quote(asked)} names {len(named)} columns; choose one by its index ({places})."
             )
         return named[0]
     if _INDEX.fullmatch(asked):
@@ -327,11 +327,11 @@ def _target(table: Table, target: str | int | None, name: str, what: str = "targ
             return index % table.width
     there = f"columns 0 to {table.width - 1}"
     if table.names:
-        listed = ", ".join(shown(column) for column in table.names[:8])
+        listed = ", ".join(quote(column) for column in table.names[:8])
         there += f", named {listed}" + (", ..." if table.width > 8 else "")
     else:
         there += ", and no header"
-    raise DataError(f"{name}: there is no {what} column {shown(asked)}; the file has {there}.")
+    raise DataError(f"{name}: there is no {what} column {quote(asked)}; the file has {there}.")
 
 
 def _split(
@@ -356,7 +356,7 @@ def _split(
                     number = parse_number(field, numbers)
                 except NumberError as error:
                     at = f"{name}, row {record.line}, {table.place(j)}"
-                    raise DataError(f"{at}: found {shown(field)}, {error}.") from None
+                    raise DataError(f"{at}: found {quote(field)}, {error}.") from None
                 if len(known) < MOST_KNOWN:
                     known[field] = number
             if j in place:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.bags import Bags
-from relu_cert.errors import DataError, UsageError, shown
+from relu_cert.errors import DataError, UsageError, quote
 from relu_cert.exact import Matrix
 
 Numbered = NDArray[np.int32]  # entries by their numbers in a list of values
@@ -116,12 +116,12 @@ def read_windows(text: str) -> Windows:
     head = re.match(r"1d:[^:]*|2d:[^:]*:[^:]*", given)
     shape = _SHAPES[given[:2]].fullmatch(head[0]) if head else None
     if head is None or shape is None:
-        raise UsageError(f"--conv takes {_FORMS}; not {shown(text)}.")
+        raise UsageError(f"--conv takes {_FORMS}; not {quote(text)}.")
     options: dict[str, int] = {}
     for part in given[len(head[0]) :].split(":")[1:]:
         option = _OPTION.fullmatch(part)
         if option is None or option[1] in options:
-            raise UsageError(f"--conv takes {_FORMS}; {shown(part)} is none of these, or twice.")
+            raise UsageError(f"--conv takes {_FORMS}; {quote(part)} is none of these, or twice.")
         options[option[1]] = int(option[2])
     numbers = tuple(map(int, shape.groups()))
     kernel, size = (numbers, ()) if given[:2] == "1d" else (numbers[2:], numbers[:2])
@@ -137,10 +137,10 @@ def read_pool(text: str | None) -> Pooling:
         return "mean"
     if text == "sum":
         return "sum"
-    raise UsageError(f"--pool is mean or sum, not {shown(str(text))}.")
+    raise UsageError(f"--pool is mean or sum, not {quote(str(text))}.")
 
 
-def numbered(rows: Matrix) -> tuple[Numbered, list[Fraction]]:
+def number_rows(rows: Matrix) -> tuple[Numbered, list[Fraction]]:
     """The rows by the numbers of their entries in a list of values, the first of which is 0."""
     numbers: dict[Fraction, int] = {Fraction(0): 0}
     entries = [[numbers.setdefault(x, len(numbers)) for x in row] for row in rows]

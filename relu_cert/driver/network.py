@@ -251,7 +251,7 @@ def by_list(question: Question, neurons: Neurons | None) -> Attempt:
         facts = listed_facts(problem, question.lam, question.top, question.gap)
         return Attempt(facts, facts.unsettled)
     late = until.within(TRAINING * until.left)
-    own = _trained(question, late, thorough=False)
+    own = _float_network(question, late, thorough=False)
     theta = problem.loss.theta(problem.y, exact_point(problem, question.columns, own, question.task).fit)
     dual = listed_dual(problem, problem.relu, [float(x) for x in theta], question.lam)
     if not problem.loss.allows(problem.y, dual.theta):  # free terms alone divide the labels: p* = 0
@@ -270,7 +270,7 @@ def by_leaders(question: Question, neurons: Neurons | None) -> Attempt:
     problem, until = question.problem, question.until
     if neurons is None:
         late = until.within(TRAINING * until.left)
-        neurons = _trained(question, late, thorough=True)
+        neurons = _float_network(question, late, thorough=True)
     many = len(neurons)
     found = find_leaders(
         problem.relu.Z,
@@ -299,7 +299,7 @@ def leaders_first(question: Question, neurons: Neurons | None) -> Attempt:
     return replace(attempt, reason=ENOUGH)
 
 
-def _trained(question: Question, late: Until, *, thorough: bool) -> Neurons:
+def _float_network(question: Question, late: Until, *, thorough: bool) -> Neurons:
     """A float network, exactly as it is; polished where training is not thorough, because neurons are few there."""
     if not len(question.frame):  # zeros only
         return ()
@@ -361,7 +361,7 @@ def _lambda_max(
         _, xi, at = largest(task, np.random.default_rng(0))
     u = frame.T @ at
     row = tuple(Fraction(round(float(x) / float(np.abs(u).max()) * DIGITS)) for x in u)
-    least = _reached(problem, theta, xi, row)
+    least = _value_along(problem, theta, xi, row)
     return LambdaMax(max(bound, least), None, Attained(xi, u=row), least)
 
 
@@ -375,7 +375,7 @@ def _pull(problem: Problem, columns: tuple[Vector, ...], task: TrainingTask) -> 
     return tuple(Fraction(float(x)) for x in task.loss(np.zeros(problem.n))[1])
 
 
-def _reached(problem: Problem, theta: Vector, xi: int, u: Vector) -> Fraction:
+def _value_along(problem: Problem, theta: Vector, xi: int, u: Vector) -> Fraction:
     """(xi t.(Zu)_+)^2 / |u|^2, t = P'theta"""
     heights = [max(dot(z, u), Fraction(0)) for z in problem.relu.Z]
     size, t = norm_squared(weights_of(problem.free, u)), problem.relu.bags.spread(theta)

@@ -142,7 +142,7 @@ def _with_path(facts: Facts, lo: Fraction, hi: Fraction, stages: Stages) -> Fact
     from relu_cert.path.jumps import find_jump
 
     problem = facts.problem
-    floats = prepared(problem)
+    floats = solver_of_path(problem)
     found = follow_path(problem, floats, facts.lambda_max, lo, hi, stages.advance)
     jump = None
     if not found.complete and isinstance(floats, FloatProblem):
@@ -150,7 +150,7 @@ def _with_path(facts: Facts, lo: Fraction, hi: Fraction, stages: Stages) -> Fact
     return replace(facts, path=PathFacts(found, jump=jump))
 
 
-def prepared(problem: Problem) -> FloatProblem | Training:
+def solver_of_path(problem: Problem) -> FloatProblem | Training:
     """The float solver of a path, or what stands for it where patterns are not listed."""
     if not problem.unlisted:
         return prepare(problem)

@@ -14,12 +14,12 @@ from relu_cert.serialize import OPTIONAL, UNWRITTEN, Integer, Integers, Key, Sig
 Row = Integers
 
 
-def packed(raw: bytes) -> str:
+def pack(raw: bytes) -> str:
     """base64 of an xz stream."""
     return base64.b64encode(lzma.compress(raw, preset=6)).decode()
 
 
-Packed = Annotated[bytes, Via(packed)]
+Packed = Annotated[bytes, Via(pack)]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from relu_cert.errors import UsageError, shown
+from relu_cert.errors import UsageError, quote
 
 if TYPE_CHECKING:
     from relu_cert.problem.problem import Model
@@ -131,7 +131,7 @@ def describe(name: str) -> Example:
             return example
     near = get_close_matches(name, names(), n=1)
     hint = f"did you mean {near[0]}?" if near else "there are " + ", ".join(names()) + "."
-    raise UsageError(f"there is no example {shown(name)}; {hint}")
+    raise UsageError(f"there is no example {quote(name)}; {hint}")
 
 
 def path(name: str) -> Path:

@@ -57,7 +57,7 @@ def multipliers(cell: Cell, dual: Slacks) -> Multipliers:
     return Multipliers(w, 2 * (dual.plus - dual.minus), q, rho, 4 * dual.blocks[:-1, 0, 0])
 
 
-def trimmed(cell: Cell, theta: Floats, by: Multipliers) -> Multipliers:
+def trim_multipliers(cell: Cell, theta: Floats, by: Multipliers) -> Multipliers:
     """Shorter multipliers, so that no row that follows carries more than its theta: nothing is left to pay there."""
     rows = len(cell.N)
     load = np.bincount(cell.near.ravel(), by.w.ravel(), minlength=len(cell.F)) + by.q
@@ -91,7 +91,7 @@ def form(cell: Cell, theta: Floats, by: Multipliers) -> tuple[float, Floats, Flo
     Q = 0.25 * (vs / c[:, None]).T @ vs - 0.5 * (cell.F * (by.q / cell.lengths)[:, None]).T @ cell.F
     if by.ties is None:
         return 0.25 * float(c.sum()), beta, Q
-    const, less, more = tied(v, by.c, by.ties)
+    const, less, more = tied_quadratic(v, by.c, by.ties)
     return 0.25 * float(c.sum()) + const, beta - less, Q + more
 
 
@@ -102,7 +102,7 @@ def leading(cell: Cell, theta: Floats, by: Multipliers) -> Floats:
     return v
 
 
-def tied(v: Floats, c: Floats, ties: TriangleTies) -> tuple[float, Floats, Floats]:
+def tied_quadratic(v: Floats, c: Floats, ties: TriangleTies) -> tuple[float, Floats, Floats]:
     """const, b and Q with 1/2 sum s_l v_l.u <= const - b.u + u'Qu for all signs s: C = diag(c) and the ties' own, and
     s'C s - 2 s'(v u - C_0) + (v u - C_0)'C^-1 (v u - C_0) >= 0."""
     whole = ties.matrix(len(c))

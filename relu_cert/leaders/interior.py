@@ -19,7 +19,7 @@ import scipy.linalg as sl
 
 from relu_cert.bags import Each
 from relu_cert.clock import NEVER, Until, stopped
-from relu_cert.leaders.bound import LeadersLoss, Multipliers, bound, multipliers, trimmed
+from relu_cert.leaders.bound import LeadersLoss, Multipliers, bound, multipliers, trim_multipliers
 from relu_cert.leaders.cells import (
     Cell,
     CellPoint,
@@ -94,11 +94,11 @@ def begin(cells: Sequence[Cell], loss: LeadersLoss, lam: float, free: Floats) ->
     points = tuple(start(cell, 0.2 * size / lam / len(cells)) for cell in cells)
     slack = tuple(slacks(cell, point) for cell, point in zip(cells, points, strict=True))
     mu = 3 * size / sum(cell.barrier for cell in cells)
-    dual = tuple(_centred(cell, v, mu) for cell, v in zip(cells, slack, strict=True))
+    dual = tuple(_center(cell, v, mu) for cell, v in zip(cells, slack, strict=True))
     return CellState(tuple(cells), points, slack, dual, free, np.zeros(free.shape[1]), loss.bags)
 
 
-def _centred(cell: Cell, v: Slacks, mu: float) -> Slacks:
+def _center(cell: Cell, v: Slacks, mu: float) -> Slacks:
     linear = v.map(lambda x: mu / x)
     linear["cut"] = np.where(cell.used, linear["cut"], 0.0)
     return Slacks(np.asarray(mu * np.linalg.inv(v.blocks), dtype=np.float64), **linear)
@@ -142,7 +142,7 @@ def advance(state: CellState, loss: LeadersLoss, lam: float) -> tuple[CellState,
     length = min(1.0, STEP * min(change.longest for change in changes))
     points = tuple(point.moved(length, x) for point, x in zip(state.points, steps, strict=True))
     slack = tuple(slacks(c, point) for c, point in zip(cells, points, strict=True))
-    dual = tuple(_moved(z, s, change, length) for z, s, change in zip(state.dual, scales, changes, strict=True))
+    dual = tuple(_move(z, s, change, length) for z, s, change in zip(state.dual, scales, changes, strict=True))
     return CellState(cells, points, slack, dual, free, state.b + length * db, bags), length
 
 
@@ -199,7 +199,7 @@ def _change(cell: Cell, v: Slacks, z: Slacks, s: Scaling, x: CellPoint, target: 
     return Change((X, S), dv.map(lambda x: x), dz, min(linear, s.step(X), s.step(S)))
 
 
-def _moved(z: Slacks, s: Scaling, change: Change, length: float) -> Slacks:
+def _move(z: Slacks, s: Scaling, change: Change, length: float) -> Slacks:
     S = length * change.blocks[1]
     S[:, np.arange(S.shape[1]), np.arange(S.shape[1])] += s.sigma
     S = s.outwards(S)
@@ -221,7 +221,7 @@ def proof(state: CellState, loss: LeadersLoss, lam: float) -> LeadersProof:
     if state.free.shape[1]:
         theta = theta - state.free @ np.linalg.lstsq(state.free, theta, rcond=None)[0]
     t = state.bags.spread_floats(theta)
-    by = tuple(trimmed(c, t, multipliers(c, z)) for c, z in zip(state.cells, state.dual, strict=True))
+    by = tuple(trim_multipliers(c, t, multipliers(c, z)) for c, z in zip(state.cells, state.dual, strict=True))
     most = max(bound(cell, t, b) for cell, b in zip(state.cells, by, strict=True))
     if not 0 < most < np.inf:
         return LeadersProof(0 * theta, state.cells, by, -np.inf, state.points)

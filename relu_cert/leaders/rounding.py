@@ -209,7 +209,7 @@ def _cell(
         a = max(0, own[k] + load[k])
         if k not in needed and (not any(exact.rows[k]) or not (a or weights[k])):
             continue
-        v.append(_combined(space, count, i, {k: a}, weights[k], {}))
+        v.append(_combine_rows(space, count, i, {k: a}, weights[k], {}))
         if k in c_of:
             c.append(fine * max(1, ceil(c_of[k])))
         else:
@@ -222,7 +222,7 @@ def _cell(
             if j >= count:
                 total[j] += abs(x)
     linear = {k: t - p.get(k, 0) for k, t in enumerate(own)}
-    beta = _combined(space, count, i, linear, {}, total)
+    beta = _combine_rows(space, count, i, linear, {}, total)
     bent = [(x, *_bent(space, count, i, k)) for k, x in q.items()]
     bent = [one for one in bent if one[2]]
     place_of = {k: l for l, (k, _) in enumerate(leaders, 1)}
@@ -256,7 +256,7 @@ def _triangles(kept: Kept, places: dict[int, int], fine: int) -> Triangles | Non
     )
 
 
-def _tied(triangles: Triangles | None, tied: Sequence[int]) -> Objects:
+def _tied_triangles(triangles: Triangles | None, tied: Sequence[int]) -> Objects:
     """C with s'C s = -2 sum r (x s_i s_j + y s_j s_k + x y s_i s_k), s_0 = 1, for the leaders that are tied."""
     C: Objects = np.zeros((len(tied) + 1, len(tied) + 1), dtype=object)
     if triangles is not None:
@@ -291,7 +291,7 @@ def _trim(own: list[int], weights: list[dict[int, int]], p: dict[int, int], q: d
                 del part[k]
 
 
-def _combined(
+def _combine_rows(
     space: Geometry, count: int, i: int, plus: dict[int, int], minus: dict[int, int], normals: dict[int, int]
 ) -> Objects:
     """sum plus_k row_k - sum minus_k row_k + sum normals_j (centre_i - centre_j), in the space's coordinates."""
@@ -346,7 +346,7 @@ def _prove(
     bits = EXTRA_BITS + max([x.bit_length() for x in c] + [length.bit_length() for _, _, length in bent], default=0)
     paid = sum(c) + (2 * sum(triangles.weights) if triangles is not None else 0)
     tied = [] if triangles is None else sorted({*triangles.corners} - {0})
-    C = _tied(triangles, tied)
+    C = _tied_triangles(triangles, tied)
     for a, l in enumerate(tied, 1):
         C[a, a] += c[l - 1]
     sides = [v[l - 1] for l in tied]
@@ -362,7 +362,7 @@ def _prove(
         left = fmpz_mat((V * np.array(scale, dtype=object)[:, None]).tolist())
         product = [[int(x) for x in row] for row in (fmpz_mat(V.T.tolist()) * left).tolist()]
     longest = max((int(row[:-1] @ row[:-1]) for row in space.originals), default=0)
-    signs = _eliminated(C, sides, fine)
+    signs = _eliminate_signs(C, sides, fine)
     if signs is None:
         return None
     sigma, nu, spent = _guess(space, beta, product, bits, fine, longest / q_Z**2, signs)
@@ -391,7 +391,7 @@ def _prove(
     return (chosen, kappa) if positive(matrix) else None
 
 
-def _eliminated(C: Objects, sides: list[Objects], fine: int) -> tuple[float, Floats, Floats] | None:
+def _eliminate_signs(C: Objects, sides: list[Objects], fine: int) -> tuple[float, Floats, Floats] | None:
     """What the tied signs leave when they are eliminated, over `fine`: a constant, and what is taken from beta and is
     added to Q; None if C is not definite."""
     if not sides:

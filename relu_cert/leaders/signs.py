@@ -29,7 +29,7 @@ from relu_cert.leaders.bound import (
     leading,
     multipliers,
     smallest,
-    trimmed,
+    trim_multipliers,
 )
 from relu_cert.leaders.cells import Cell, Floats, Indices, Slacks
 from relu_cert.leaders.interior import LeadersProof
@@ -223,7 +223,7 @@ def _triangles(plan: Layout, new: Indices) -> sp.csr_matrix:
     return own + sp.csr_matrix(np.ones((len(new), 1))) @ sp.csr_matrix(0.5 * plan.mass[None])
 
 
-def violated(S: Floats, most: int) -> Indices:
+def violated_triangles(S: Floats, most: int) -> Indices:
     """The triangles that are violated most, of signs whose products S are about 1 on the diagonal."""
     size, found = len(S), []
     upper = np.triu(np.ones((size, size), dtype=np.bool_), 1)
@@ -272,13 +272,13 @@ def tie(proof: LeadersProof, loss: LeadersLoss, lam: float, free: Floats, until:
         at = replace(at, goal=np.append(at.goal, none), dual=np.append(at.dual, none))
         late = False
         for count in range(1, STEPS + 1):
-            at = _advanced(program, at, balance=count % BALANCE == 0)
+            at = _advance(program, at, balance=count % BALANCE == 0)
             late = stopped() or until.over
             if late:
                 break
             if best is proof and count == TRIED and (thread_time() - began) * STEPS > TRIED * seconds:
                 return proof
-        found = _proved(program, at, proof)
+        found = _proved_value(program, at, proof)
         if found.value > best.value:
             best = found
         if late:
@@ -289,7 +289,7 @@ def tie(proof: LeadersProof, loss: LeadersLoss, lam: float, free: Floats, until:
 def _begun(proof: LeadersProof, loss: LeadersLoss, lam: float, free: Floats) -> tuple[Program, Iterate]:
     """The program without triangles, at the point and the multipliers of the proof."""
     plans = tuple(layout(cell) for cell in proof.cells)
-    x = np.concatenate([*(_packed(plan, proof, c) for c, plan in enumerate(plans)), np.zeros(free.shape[1])])
+    x = np.concatenate([*(_pack(plan, proof, c) for c, plan in enumerate(plans)), np.zeros(free.shape[1])])
     pooled = [loss.bags.pooled_sparse(plan.fit) for plan in plans]
     fit = sp.hstack([*pooled, sp.csr_matrix(free)]).tocsr()
     mass = np.concatenate([*(plan.mass for plan in plans), np.zeros(free.shape[1])])
@@ -331,16 +331,16 @@ def _missing(program: Program, x: Floats) -> Indices:
     """The triangles that are violated, and not there yet, with the number of their cell in front."""
     found = []
     for c, (plan, part) in enumerate(zip(program.plans, program.parts(x), strict=True)):
-        X = _unpacked(plan.whole @ part, plan.order)
+        X = _unpack(plan.whole @ part, plan.order)
         X = X / plan.stretch[:, None] / plan.stretch
-        new = violated(X[np.ix_(plan.signs, plan.signs)] / max(X[0, 0], 1e-300), MORE * len(plan.cell.L))
+        new = violated_triangles(X[np.ix_(plan.signs, plan.signs)] / max(X[0, 0], 1e-300), MORE * len(plan.cell.L))
         known = set(map(tuple, _names(program.triangles[program.triangles[:, 0] == c, 1:]).tolist()))
         fresh = np.array([tuple(name) not in known for name in _names(new).tolist()], dtype=np.bool_)
         found.append(np.column_stack([np.full(int(fresh.sum()), c), new[fresh]]))
     return np.concatenate(found)
 
 
-def _advanced(program: Program, at: Iterate, balance: bool) -> Iterate:
+def _advance(program: Program, at: Iterate, balance: bool) -> Iterate:
     """One step: x, then what A x shall be, then the multipliers."""
     x = _solve(program, program.across @ (at.goal - at.dual) - program.lam / at.step * program.mass, at.x)
     image = program.A @ x
@@ -350,7 +350,7 @@ def _advanced(program: Program, at: Iterate, balance: bool) -> Iterate:
     blocks = zip(program.blocks(sought), program.plans, strict=True)
     goal = np.concatenate(
         [
-            *(_projected(block, plan.order) for block, plan in blocks),
+            *(_project_semidefinite(block, plan.order) for block, plan in blocks),
             np.maximum(sought[one:two], 0),
             _nearest(program.loss, sought[two:three], program.stiff, at.step),
             np.maximum(sought[three:], 0),
@@ -367,7 +367,7 @@ def _advanced(program: Program, at: Iterate, balance: bool) -> Iterate:
     return Iterate(x, goal, dual, step)
 
 
-def _packed(plan: Layout, proof: LeadersProof, c: int) -> Floats:
+def _pack(plan: Layout, proof: LeadersProof, c: int) -> Floats:
     """The unknowns at the point of the proof; the signs' products are those of largest entropy."""
     cell, point = plan.cell, proof.points[c]
     x = np.zeros(len(plan.mass))
@@ -385,7 +385,7 @@ def _packed(plan: Layout, proof: LeadersProof, c: int) -> Floats:
     return x
 
 
-def _unpacked(entries: Floats, order: int) -> Floats:
+def _unpack(entries: Floats, order: int) -> Floats:
     i, j = np.tril_indices(order)
     X = np.zeros((order, order))
     X[i, j] = X[j, i] = np.where(i == j, entries, entries / np.sqrt(2.0))
@@ -399,9 +399,9 @@ def _entries(X: Floats) -> Floats:
     return entries
 
 
-def _projected(entries: Floats, order: int) -> Floats:
+def _project_semidefinite(entries: Floats, order: int) -> Floats:
     """The nearest semidefinite matrix."""
-    X = _unpacked(entries, order)
+    X = _unpack(entries, order)
     values, vectors = np.linalg.eigh(X)
     up = values > 0
     few = up if 2 * up.sum() <= order else ~up
@@ -437,7 +437,7 @@ def _solve(program: Program, right: Floats, x: Floats) -> Floats:
     return x
 
 
-def _proved(program: Program, at: Iterate, proof: LeadersProof) -> LeadersProof:
+def _proved_value(program: Program, at: Iterate, proof: LeadersProof) -> LeadersProof:
     """What the multipliers prove."""
     dual = -at.step * at.dual
     one, two, three = program.ends
@@ -448,11 +448,11 @@ def _proved(program: Program, at: Iterate, proof: LeadersProof) -> LeadersProof:
     weights, values, lifted = np.maximum(dual[three:], 0), [], []
     t = program.loss.bags.spread_floats(theta)
     for c, (plan, block) in enumerate(zip(program.plans, program.blocks(dual), strict=True)):
-        Z = _unpacked(block, plan.order) * plan.stretch[:, None] * plan.stretch
+        Z = _unpack(block, plan.order) * plan.stretch[:, None] * plan.stretch
         own = (program.triangles[:, 0] == c) & (weights > 0)
         by = multipliers(plan.cell, _slacks(plan.cell, np.diag(Z)[plan.signs[1:]], linear[c]))
         ties = TriangleTies(program.triangles[own, 1:], weights[own])  # 2 mu, where the rows are halves
-        value, by = _least(plan.cell, t, trimmed(plan.cell, t, replace(by, ties=ties)))
+        value, by = _least(plan.cell, t, trim_multipliers(plan.cell, t, replace(by, ties=ties)))
         values.append(value)
         lifted.append(by)
     most = max(values)

@@ -45,7 +45,7 @@ from relu_cert.network.trained import Origin, TrainedNetwork
 from relu_cert.patterns.pattern_set import PatternSet
 from relu_cert.problem.loss import SQUARES, Loss
 from relu_cert.prove.facts import Facts, Value
-from relu_cert.serialize import matrix, number, sign_text, vector, written
+from relu_cert.serialize import matrix, number, serialize, sign_text, vector
 
 _ZERO = Fraction(0)
 NEAR = Fraction(1, 2**30)  # rows this near to a kink count as kinks in `near_stationarity`
@@ -204,7 +204,7 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
             "sha256": origin.sha256 if copy is None else sha256(copy).hexdigest(),
             "origin": "" if copy is None else f"{origin.format} {origin.sha256}",
         },
-        "penalty": written(conversion),
+        "penalty": serialize(conversion),
         "W1": matrix(found.network.W1),
         **_second(found.network),
         **({"skip": vector(found.network.skip)} if "skip" in found.network.free else {}),
@@ -216,17 +216,17 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
     if comparison.own is not None:
         model = comparison.own.problem.model
         content["own"] = {
-            "primal": written(comparison.own.primal, model),
-            "dual": written(comparison.own.dual, model),
+            "primal": serialize(comparison.own.primal, model),
+            "dual": serialize(comparison.own.dual, model),
         }
     if found.network.targets > 1:
         return content
     if prunable(found):
         content["pruned"] = [{"sign": sign_text(n.sign), "w": vector(n.w)} for n in found.pruned.neurons]
     if not found.network.free and not found.logistic:
-        content["directions"] = [written(one) for one in comparison.directions]
+        content["directions"] = [serialize(one) for one in comparison.directions]
     if comparison.closest is not None:
-        content["nearest"] = written(comparison.closest)
+        content["nearest"] = serialize(comparison.closest)
     return content
 
 

@@ -37,7 +37,7 @@ from relu_cert.prove.facts import (
     PieceMultiplier,
     PieceMultipliers,
 )
-from relu_cert.prove.multipliers import binary_grid, project, rounded, solve_piece
+from relu_cert.prove.multipliers import binary_grid, project, round_to_grid, solve_piece
 from relu_cert.prove.projection import exact_face
 from relu_cert.serialize import Sign
 from relu_cert.solve import FloatProblem, multipliers
@@ -146,7 +146,7 @@ def _relu(
     outs: list[list[PieceMultiplier]] = []
     for end, proposal in zip(ends, proposals, strict=True):
         t = end if xi > 0 else tuple(-x for x in end)
-        pieces = rounded(t, lcm(*(x.denominator for x in t)) * binary_grid(t), proposal)
+        pieces = round_to_grid(t, lcm(*(x.denominator for x in t)) * binary_grid(t), proposal)
         multipliers.append(pieces)
         close = proposal.norm >= float(limit) ** 0.5 - SURELY
         if (rows == np.array([x > 0 for x in t])).all():  # its pieces are fine, and floats know the longer ones

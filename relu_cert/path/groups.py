@@ -14,7 +14,7 @@ from relu_cert.path.pieces import Lifted, Piece, path_ends
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap, class_map, independent
 from relu_cert.prove.facts import NeuronClass
-from relu_cert.prove.optimal_set import projected, superclasses
+from relu_cert.prove.optimal_set import project_away, superclasses
 
 
 def columns_seen(problem: Problem) -> Matrix:
@@ -54,13 +54,13 @@ def path_groups(
 
 def is_ray(one: ClassMap, lift: Matrix) -> bool:
     """Whether v = B's has one direction for all s orthogonal to the lift."""
-    return bool(projected(lift, one.B()).rank() <= 1)
+    return bool(project_away(lift, one.B()).rank() <= 1)
 
 
 def kernel(one: ClassMap, lift: Matrix) -> fmpq_mat:
     """G Pi"""
     B = one.B()
-    return B * projected(lift, B).transpose()
+    return B * project_away(lift, B).transpose()
 
 
 def moving_classes(maps: Sequence[ClassMap], rays: Sequence[int], pinned: Sequence[int], lift: Matrix) -> list[int]:
@@ -85,7 +85,7 @@ def require_even(problem: Problem, maps: Sequence[ClassMap], groups: Sequence[Se
         raise Unsettled("y is not orthogonal to the lift")
     for group in groups if lift else ():
         total = sum((kernel(maps[a], lift) for a in group[1:]), kernel(maps[group[0]], lift))
-        if projected(lift, total) != total:
+        if project_away(lift, total) != total:
             raise Unsettled("neurons that tie on a whole piece have no even weights")
 
 

@@ -99,7 +99,7 @@ def cells(normals: Sequence[IntVector], *, compiled: bool, limit: int | None = N
         from relu_cert.patterns.compiled import OutOfReach
 
         try:
-            return _compiled(normals, limit, tick)
+            return _compiled_kernels(normals, limit, tick)
         except OutOfReach:
             pass
     return _python(normals, limit, tick)
@@ -115,7 +115,7 @@ def _python(normals: Sequence[IntVector], limit: int | None, tick: Tick | None) 
     return Cells(bits, witnesses(normals, found), found.broken)
 
 
-def _compiled(normals: Sequence[IntVector], limit: int | None, tick: Tick | None) -> Cells:
+def _compiled_kernels(normals: Sequence[IntVector], limit: int | None, tick: Tick | None) -> Cells:
     from relu_cert.patterns.compiled import Search
 
     base, orientation = pivot_coordinate(normals[0])
@@ -135,10 +135,10 @@ def _compiled(normals: Sequence[IntVector], limit: int | None, tick: Tick | None
     for i, node in search.failed.items():
         cell = int.from_bytes(bits[i].tobytes(), "little") ^ (orientation < 0)
         exact[i] = exact_point(oriented, Walk(1, [cell], [node]), 0)
-    return Cells(bits, _replaced(points, exact), search.broken)
+    return Cells(bits, _replace_points(points, exact), search.broken)
 
 
-def _replaced(points: NDArray[np.int64], exact: dict[int, IntVector]) -> Integers:
+def _replace_points(points: NDArray[np.int64], exact: dict[int, IntVector]) -> Integers:
     """The points with some of them replaced."""
     everything: NDArray[np.object_] = points.astype(object)
     for i, point in exact.items():

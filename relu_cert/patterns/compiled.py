@@ -49,12 +49,12 @@ class Search:
             raise OutOfReach
         self.run, self.normals, self.base, self.options = run, normals, base, (flip, thorough, reach)
         self.most = cover_bound(m, r) // 2
-        height = padded(m)
+        height = pad(m)
         room = max(min(ROOM, self.most), 2 * height) + 2 * height
         self.sizes = m, r, room, LANES
         self.slots = min(1 << 14, 1 << self.most.bit_length())
         floats, integers, words = run.block_sizes(*self.sizes, self.slots)
-        self.floats = aligned(floats)
+        self.floats = aligned_floats(floats)
         self.integers = np.empty(integers, dtype=np.int64)
         self.words = np.empty(words, dtype=np.uint64)
         self.log = np.empty((room, (m + 63) // 64 + 1), dtype=np.uint64)
@@ -151,11 +151,11 @@ def _circuits(log: NDArray[np.uint64], normals: Sequence[Sequence[int]]) -> dict
     if max(last) >> 32:
         for mask in [mask for mask, spanned in found.items() if spanned >> 32]:
             spanned = found.pop(mask) - (1 << 32)
-            found[_needed(mask, spanned, normals)] = spanned
+            found[_needed_members(mask, spanned, normals)] = spanned
     return found
 
 
-def _needed(mask: int, spanned: int, normals: Sequence[Sequence[int]]) -> int:
+def _needed_members(mask: int, spanned: int, normals: Sequence[Sequence[int]]) -> int:
     """The members of an independent set that a hyperplane in its span depends on."""
     members = bits_of(mask)
     columns = flint.fmpq_mat(flint.fmpz_mat([list(normals[b]) for b in members]).transpose())
@@ -166,7 +166,7 @@ def _needed(mask: int, spanned: int, normals: Sequence[Sequence[int]]) -> int:
     return sum(1 << b for i, b in enumerate(members) if solution[i, 0] != 0)
 
 
-def padded(m: int) -> int:
+def pad(m: int) -> int:
     """The next multiple of 8: with zeros at the end every loop over hyperplanes is one over whole vectors."""
     return (m + 7) // 8 * 8
 
@@ -176,7 +176,7 @@ def first_level(normals: Sequence[Sequence[int]], base: int, X: Floats, E: Float
     m, r = len(normals), len(normals[0])
     first, p = normals[0], normals[0][base]
     rows = [*(list(z) for z in normals), *([int(i == l) for i in range(r)] for l in range(r))]
-    place = [*range(m), *range(padded(m), padded(m) + r)]
+    place = [*range(m), *range(pad(m), pad(m) + r)]
     Z[:] = 0.0
     for row, j in zip(rows, place, strict=True):
         for l in range(r):
@@ -188,7 +188,7 @@ def first_level(normals: Sequence[Sequence[int]], base: int, X: Floats, E: Float
             scale[j] = 1.0 / sum(map(abs, row))
 
 
-def aligned(size: int) -> Floats:
+def aligned_floats(size: int) -> Floats:
     """Room for floats that starts at a multiple of 64 bytes, so that no vector lies across two lines of the cache."""
     raw = np.empty(size + 8)
     start = -raw.ctypes.data % 64 // 8

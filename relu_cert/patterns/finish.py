@@ -157,7 +157,7 @@ def fineness(U, a, b, scale, lanes, top, enough):  # type: ignore[no-untyped-def
 
 
 @compile_fused
-def unproved(Z, scale, cell, W, slack, x, bad):  # type: ignore[no-untyped-def]
+def count_unproved(Z, scale, cell, W, slack, x, bad):  # type: ignore[no-untyped-def]
     """bad = how many signs of Z W are not proved to be those of the cell: on its side, further from 0 than rounding.
 
     |fl(z.w) - z.w| < (r + 3) 2^-52 |z|_1 |w|_inf; slack is somewhat more than that over |z|_1; scale_j = 1/|z_j|_1.
@@ -276,7 +276,7 @@ def finish(  # type: ignore[no-untyped-def]
                 middle[i] = max(low[i] + high[i], 2 * COARSEST) >> 1
                 level[i] = POWERS[middle[i] - COARSEST]
             round_to(U, enough, level, grid, top, lanes[0])
-            unproved(Z, scale, word[0], grid, lanes[0], lanes[1], bad)
+            count_unproved(Z, scale, word[0], grid, lanes[0], lanes[1], bad)
             going = halve(low, middle, high, bad, top, found, reach)
             for l in range(r):
                 g, w = grid[l], best[l]

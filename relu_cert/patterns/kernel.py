@@ -34,7 +34,7 @@ from relu_cert.patterns.tableau import (
     pivot_integers,
     positive,
     same_ratio,
-    spanned,
+    spanned_hyperplane,
     usual_size,
     write_on_line,
     write_point,
@@ -302,7 +302,7 @@ def add(X, E, I, M, F, k, e, base, mode, log, counts, seen):  # type: ignore[no-
     F[1, k + 1] = E[k, c, e]
     if mode != INTEGERS:
         return UNDECIDED if pivot(X, E, k, c, e, F[0, k], F[1, k]) else GO_ON
-    j = spanned(X, I, k, c, e, base)
+    j = spanned_hyperplane(X, I, k, c, e, base)
     if j >= 0:
         log_spanned(X, I, k, c, e, j, M[3, 1], log, counts, seen)
         return DONE

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from relu_cert.data.dataset import NumberError, parse_number
 from relu_cert.data.raw import Record, Table, decode, read_bytes, read_table
-from relu_cert.errors import DataError, file_name, shown
+from relu_cert.errors import DataError, file_name, quote
 from relu_cert.exact import Matrix, Vector, dot, scaled_rows
 from relu_cert.patterns.arrangement import Arrangement, Hyperplanes, IntVector, arrangement, hyperplanes
 from relu_cert.patterns.cells import cover_bound
@@ -49,7 +49,7 @@ class Prediction:
         if self.exact and self.bound == self.cells >= LARGE:
             return f"exactly 2^{self.rank} patterns, all of open cells: the rows are independent"
         if self.exact:
-            return f"exactly {counted(self.bound, 'pattern')}, {self.cells:,} of open cells"
+            return f"exactly {count_of(self.bound, 'pattern')}, {self.cells:,} of open cells"
         if self.bound == self.cells:
             return f"at most {above(self.bound)} patterns, all of open cells (that many in general position)"
         return (
@@ -97,7 +97,7 @@ def above(number: int) -> str:
     return f"{digits[0]}.{digits[1:3]}e{zeros + len(digits) - 1}"
 
 
-def counted(number: int, what: str) -> str:
+def count_of(number: int, what: str) -> str:
     """A number of things: 1 pattern, 1,882 patterns."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
@@ -228,7 +228,7 @@ def _bits(record: Record, n: int, name: str) -> str:
     if len(text) != n or set(text) - {"0", "1"}:
         raise DataError(
             f"{name}, row {record.line}: expected a pattern of {n} characters 0 and 1, one for each row of "
-            f"the data, found {shown(text)}."
+            f"the data, found {quote(text)}."
         )
     return text
 
@@ -239,5 +239,5 @@ def _gate(table: Table, record: Record, name: str) -> tuple[Fraction, ...]:
         try:
             entries.append(parse_number(text))
         except NumberError as error:
-            raise DataError(f"{name}, row {record.line}, {table.place(j)}: found {shown(text)}, {error}.") from None
+            raise DataError(f"{name}, row {record.line}, {table.place(j)}: found {quote(text)}, {error}.") from None
     return tuple(entries)

@@ -28,7 +28,7 @@ SMALL_ENTRIES = 8  # largest entry of normals that are small
 
 
 @compile_
-def padded(m):  # type: ignore[no-untyped-def]
+def pad(m):  # type: ignore[no-untyped-def]
     """The next multiple of 8: with zeros at the end every loop over hyperplanes is one over whole vectors."""
     return (m + 7) // 8 * 8
 
@@ -46,8 +46,8 @@ def padded_rank(r):  # type: ignore[no-untyped-def]
 def floats_of(block, m, r, room, lanes):  # type: ignore[no-untyped-def]
     """X, E, S and F of the kernel, points, and for `finish.py` normals Z, their scale, and space."""
     levels, R = r + 1, padded_rank(r)
-    height = padded(m)
-    wide = height + padded(r)
+    height = pad(m)
+    wide = height + pad(r)
     size = levels * r * wide
     at = 0
     X = block[at : at + size].reshape((levels, r, wide))
@@ -72,7 +72,7 @@ def floats_of(block, m, r, room, lanes):  # type: ignore[no-untyped-def]
 @compile_
 def integers_of(block, m, r, room, lanes):  # type: ignore[no-untyped-def]
     """counts, I and J of the kernel, the sets of cells, which points are proved, and ranges for `finish.py`."""
-    levels, height = r + 1, padded(m)
+    levels, height = r + 1, pad(m)
     at = COUNTS
     I = block[at : at + 5 * levels * levels].reshape((5, levels, levels))
     at += 5 * levels * levels
@@ -168,7 +168,7 @@ def level_zero(N, base, X, F, Z, scale, largest):  # type: ignore[no-untyped-def
     bound = minors(N, largest)
     if bound >= 2.0**470:
         return -1, top
-    p, start = N[0, base], padded(m)
+    p, start = N[0, base], pad(m)
     for l in range(len(Z)):
         for j in range(m):
             Z[l, j] = np.float64(N[j, l]) if l < r else 0.0
@@ -220,7 +220,7 @@ def run(  # type: ignore[no-untyped-def]
         # where all numbers are small, points are near small integers as they come, and centering gains little
         counts[ROUNDS] = 1 if thorough and top > SMALL_ENTRIES else 0
         counts[COARSEST] = 0 if not thorough else -3 if top > SMALL_ENTRIES else -2
-    height = padded(m)
+    height = pad(m)
     while True:
         state = advance(
             X, E, F, I, M, S, J, height, base, counts[MODE],

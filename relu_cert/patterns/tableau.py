@@ -73,7 +73,7 @@ def pivot_integers(X, k, c, e, det):  # type: ignore[no-untyped-def]
 
 
 @compile_
-def spanned(X, I, k, c, e, base):  # type: ignore[no-untyped-def]
+def spanned_hyperplane(X, I, k, c, e, base):  # type: ignore[no-untyped-def]
     """A hyperplane before e that the pivot (c, e) would bring into the closure, or -1; for exact integers."""
     p, q = X[k, c, e], X[k, base, e]
     for start in range(0, e, 64):

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from relu_cert.data.dataset import NumberError, Source, parse_number
 from relu_cert.data.raw import decode, digest, read_bytes
-from relu_cert.errors import DataError, file_name, shown
+from relu_cert.errors import DataError, file_name, quote
 from relu_cert.exact import Matrix, Scaled, Vector, rational
 from relu_cert.problem.problem import Block, Problem
 
@@ -95,7 +95,7 @@ def _parse(text: str) -> dict[str, Any]:
         raise _Refused("", f"expected an object with the keys X, groups, K and y, found {_kind(top)}")
     for key in top:
         if key not in _KEYS:
-            raise _Refused("", f"unknown key {shown(key)}; the keys are X, groups, K and y")
+            raise _Refused("", f"unknown key {quote(key)}; the keys are X, groups, K and y")
     for key in _REQUIRED:
         if key not in top:
             raise _Refused("", f"the key {key!r} is missing; the keys are X, groups, K (optional) and y")
@@ -106,7 +106,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise _Refused("", f"the key {shown(key)} is given twice; keep one")
+            raise _Refused("", f"the key {quote(key)} is given twice; keep one")
         found[key] = value
     return found
 
@@ -184,13 +184,13 @@ def _number(place: str, value: Any) -> Fraction:
     try:
         return parse_number(text)
     except NumberError as error:
-        raise _Refused(place, f"found {shown(text)}, {error}") from None
+        raise _Refused(place, f"found {quote(text)}, {error}") from None
 
 
 def _index(place: str, value: Any, width: int) -> int:
     if isinstance(value, _Literal) and _INDEX.fullmatch(value.text) and int(value.text) < width:
         return int(value.text)
-    found = shown(value.text)[1:-1] if isinstance(value, _Literal) else _kind(value)
+    found = quote(value.text)[1:-1] if isinstance(value, _Literal) else _kind(value)
     raise _Refused(place, f"expected a column index from 0 to {width - 1}, found {found}")
 
 
@@ -203,9 +203,9 @@ def _list(place: str, value: Any) -> list[Any]:
 def _kind(value: Any) -> str:
     """What a JSON value is, for messages."""
     if isinstance(value, str):
-        return f"the string {shown(value)}"
+        return f"the string {quote(value)}"
     if isinstance(value, _Literal):
-        return f"the number {shown(value.text)}"
+        return f"the number {quote(value.text)}"
     return {dict: "an object", list: "an array", bool: "true or false"}.get(type(value), "null")
 
 

@@ -79,12 +79,12 @@ def _try(
     neurons: list[ExactNeuron] = []
     scaled = Scaled.of(theta)
     for b, (block, kinks) in enumerate(zip(problem.blocks, point.kinks, strict=True)):
-        rho, v = projected(block, scaled, lam * lam, kinks)
+        rho, v = project_if_long(block, scaled, lam * lam, kinks)
         rhos.append(rho)
         square = norm_squared(v)
         if square > lam * lam:
             excess.append((b, norm_upper(v, precision)))
-            weight = _rounded((1 - lam / sqrt_lower(square, precision)) / problem.delta, precision)
+            weight = _round_bits((1 - lam / sqrt_lower(square, precision)) / problem.delta, precision)
             if weight > 0:
                 w = tuple(weight * x for x in v)
                 neurons.append(ExactNeuron(block=b, w=w, norm=norm_upper(w, precision)))
@@ -95,7 +95,9 @@ def _try(
     return _Trial(facts, tuple(missing))
 
 
-def projected(block: Block, theta: Scaled, enough: Fraction, kinks: Sequence[int] = ()) -> tuple[Vector | None, Vector]:
+def project_if_long(
+    block: Block, theta: Scaled, enough: Fraction, kinks: Sequence[int] = ()
+) -> tuple[Vector | None, Vector]:
     """rho (None: 0) and v = X'theta - K rho: the projection where |X'theta|^2 > enough, else X'theta itself."""
     c = block.correlation(theta)
     if block.K is None or norm_squared(c) <= enough:
@@ -104,7 +106,7 @@ def projected(block: Block, theta: Scaled, enough: Fraction, kinks: Sequence[int
     return (rho if any(rho) else None), v
 
 
-def _rounded(x: Fraction, precision: int) -> Fraction:
+def _round_bits(x: Fraction, precision: int) -> Fraction:
     """x to so many bits."""
     if x <= 0:
         return Fraction(0)

@@ -45,7 +45,7 @@ from relu_cert.prove.multipliers import (
     parts_of,
     piece_lengths,
     project,
-    rounded,
+    round_to_grid,
     scale,
     solve_piece,
 )
@@ -117,9 +117,9 @@ def exact_facts(
     problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction, r: Vector, proposals: Proposals | None
 ) -> Facts | None:
     """The facts at r* = r with equal primal and dual value, or None if r is not the optimal residual."""
-    proposed = _proposed(problem, r, proposals)
+    proposed = _propose_multipliers(problem, r, proposals)
     try:
-        found = _tied(_Guess(problem, lam, r, Dual(r, proposed), Fraction(0)))
+        found = _tied_neurons(_Guess(problem, lam, r, Dual(r, proposed), Fraction(0)))
     except NotOptimal:
         return None
     return facts_at(problem, lam, largest, gap, Dual(r, _with_exact(problem, proposed, found)), found.tied)
@@ -136,7 +136,7 @@ def facts_at(
     if first is None:
         return None
     alpha = _fractions(first)
-    point = primal(problem, [_weighted(t, a, lam) for t, a in zip(tied, alpha, strict=True) if a])
+    point = primal(problem, [_scale_neuron(t, a, lam) for t, a in zip(tied, alpha, strict=True) if a])
     facts = facts_of(problem, lam, largest, point, dual, gap)
     if facts.value.lower != facts.value.upper:
         return None
@@ -153,7 +153,7 @@ def algebraic_set(facts: Facts, r: Sequence[Number]) -> AlgebraicSet | None:
         return None
     off = [r_k - t_k for r_k, t_k in zip(r, theta, strict=True)]
     try:
-        found = _tied(_Guess(problem, facts.lam, tuple(r), facts.dual, above(product(off, off).near(1024))))
+        found = _tied_neurons(_Guess(problem, facts.lam, tuple(r), facts.dual, above(product(off, off).near(1024))))
     except NotOptimal:
         return None
     sides = [tuple(FieldMultiplier(*one) for one in pieces.values()) for pieces in found.pieces.values()]
@@ -175,7 +175,7 @@ def set_in_field(
     return None if known is None else AlgebraicSet(tuple(tied), r[0].field, tuple(r), multipliers, *known)
 
 
-def _tied(guess: _Guess) -> _Found:
+def _tied_neurons(guess: _Guess) -> _Found:
     """All neurons with |v| = lambda at r; NotOptimal if one is longer."""
     problem, multipliers = guess.problem, guess.dual.multipliers
     if isinstance(multipliers, BlockMultipliers):
@@ -210,7 +210,7 @@ def _tied_blocks(guess: _Guess, multipliers: BlockMultipliers) -> _Found:
             rhos[b], v = project(v, block.K, [k for k, x in enumerate(stated) if x])
         if guess.ties(v):
             tied.append(Tied(1, v, _through(block.X, v), False, problem.pattern(b), b))
-    return _Found(merged(problem.patterned, tied), rhos=rhos)
+    return _Found(merge_blocks(problem.patterned, tied), rhos=rhos)
 
 
 def _through(A: Iterable[Vector], v: Exact) -> Exact:
@@ -227,7 +227,7 @@ def tied_neurons(Z: Matrix, xi: Sign, vectors: Sequence[Exact]) -> Iterator[Tied
         yield Tied(xi, v, q, kinks, bit_string([h >= 0 for h in heights]))
 
 
-def merged(patterned: Patterned | None, found: list[Tied]) -> list[Tied]:
+def merge_blocks(patterned: Patterned | None, found: list[Tied]) -> list[Tied]:
     """A ReLU neuron that lies in several of the given blocks once, in the first of them."""
     if patterned is None or patterned.model != "relu":
         return found
@@ -238,12 +238,12 @@ def merged(patterned: Patterned | None, found: list[Tied]) -> list[Tied]:
     return list(first.values())
 
 
-def _proposed(problem: Problem, r: Vector, proposals: Proposals | None) -> Multipliers:
+def _propose_multipliers(problem: Problem, r: Vector, proposals: Proposals | None) -> Multipliers:
     """Multipliers at r for every piece, as they are proposed; none for blocks."""
     if problem.network is None or proposals is None:
         return BlockMultipliers.of(problem.blocks, {})
     q = lcm(*(x.denominator for x in r)) * binary_grid(r)
-    return PieceMultipliers(*(rounded(scale(Fraction(xi), r), q, proposals[xi]) for xi in (1, -1)))
+    return PieceMultipliers(*(round_to_grid(scale(Fraction(xi), r), q, proposals[xi]) for xi in (1, -1)))
 
 
 def _with_exact(problem: Problem, proposed: Multipliers, found: _Found) -> Multipliers:
@@ -256,7 +256,7 @@ def _with_exact(problem: Problem, proposed: Multipliers, found: _Found) -> Multi
     )
 
 
-def _weighted(tied: Tied, alpha: Fraction, lam: Fraction) -> ExactNeuron:
+def _scale_neuron(tied: Tied, alpha: Fraction, lam: Fraction) -> ExactNeuron:
     """w = alpha v, of norm alpha lambda."""
     w, norm = scale(alpha, tied.v), alpha * lam
     return ExactNeuron(sign=tied.sign, pattern=tied.pattern, block=tied.block, w=w, norm=norm)

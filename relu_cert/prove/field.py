@@ -247,7 +247,7 @@ def matrix(rows: Rows, columns: int) -> Any:
     return fmpq_mat(len(rows), columns, entries)
 
 
-def reduced(rows: Rows) -> tuple[list[list[Any]], list[int]]:
+def reduced_rows(rows: Rows) -> tuple[list[list[Any]], list[int]]:
     """The rows of the reduced echelon form that are not zero, and their pivot columns."""
     if not rows or not rows[0]:
         return [], []
@@ -259,7 +259,7 @@ def reduced(rows: Rows) -> tuple[list[list[Any]], list[int]]:
 def solve(A: Rows, b: Sequence[Any]) -> list[Any] | None:
     """The only x with A x = b; None if there is none, or more than one."""
     k = len(A[0])
-    rows, pivots = reduced([[*row, right] for row, right in zip(A, b, strict=True)])
+    rows, pivots = reduced_rows([[*row, right] for row, right in zip(A, b, strict=True)])
     return [row[k] for row in rows] if pivots == list(range(k)) else None
 
 
@@ -307,9 +307,9 @@ def _field(values: Sequence[Fraction], digits: int, degrees: Sequence[int]) -> F
         if _rational(x, digits):
             continue
         if field is None:
-            field, t = _generated(x, digits, degrees)
+            field, t = _generate_field(x, digits, degrees)
         elif _inside(field, t, x, digits) is None:
-            larger = (_generated(t + c * x, digits, degrees) for c in COMBINATIONS)
+            larger = (_generate_field(t + c * x, digits, degrees) for c in COMBINATIONS)
             field, t = next((found for found in larger if found[0] is not None), (None, t))
         if field is None:
             return None
@@ -320,7 +320,7 @@ def _rational(x: Fraction, digits: int) -> bool:
     return _relation([x, Fraction(1)], digits) is not None
 
 
-def _generated(x: Fraction, digits: int, degrees: Sequence[int]) -> tuple[Field | None, Fraction]:
+def _generate_field(x: Fraction, digits: int, degrees: Sequence[int]) -> tuple[Field | None, Fraction]:
     """Q(x), with t = x or -x made positive, and the digits of t."""
     x = abs(x)
     for degree in degrees:

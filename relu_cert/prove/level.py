@@ -115,7 +115,7 @@ def _rows(facts: Facts, plain: BallSet, maps: Sequence[ClassMap], level: Sequenc
         for a in level:
             own, xi = plain.classes[a].pattern or "", plain.classes[a].sign
             if own in (pattern, _others(pattern)):
-                low, high = _kept(facts, plain.classes[a], maps[a])
+                low, high = _kept_interval(facts, plain.classes[a], maps[a])
                 if low < high:
                     s = xi if own == pattern else -xi
                     ends[a] = (low, high) if s > 0 else (-high, -low)
@@ -123,7 +123,7 @@ def _rows(facts: Facts, plain: BallSet, maps: Sequence[ClassMap], level: Sequenc
     return found
 
 
-def _kept(facts: Facts, neuron: NeuronClass, one: ClassMap) -> tuple[Fraction, Fraction]:
+def _kept_interval(facts: Facts, neuron: NeuronClass, one: ClassMap) -> tuple[Fraction, Fraction]:
     """The ends of an interval of biases that keep the pattern, for every residual of the ball."""
     problem, R = facts.problem, sqrt_upper(facts.fit.radius_squared, 64)
     w = tuple(neuron.sign * x for x in to_vector(one.B().transpose() * column(facts.dual.theta)))

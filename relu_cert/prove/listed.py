@@ -42,7 +42,7 @@ from relu_cert.prove.multipliers import (
     binary_grid,
     from_grid,
     rounded_pieces,
-    sharpened,
+    sharpen,
     to_grid,
 )
 from relu_cert.prove.optimal_set import optimal_set
@@ -282,7 +282,7 @@ def listed_dual(problem: Problem, network: Network, theta: Sequence[float], lam:
     floats = np.array([float(x) for x in point])
     if "biases" not in problem.free:
         return feasible_dual(problem, point, q, lam, propose(prepare(problem), floats, THOROUGH * float(lam)))
-    scaled = replace(problem, network=_scaled(network, IN_FLOATS))
+    scaled = replace(problem, network=_scale_ones(network, IN_FLOATS))
     proposals = propose(prepare(scaled), floats, THOROUGH * float(lam))
     if proposals is None:
         raise ValueError("a ReLU problem has proposals for its pieces")
@@ -298,19 +298,19 @@ def listed_dual(problem: Problem, network: Network, theta: Sequence[float], lam:
 
 def _pieces(network: Network, X: Matrix, t: Vector, q: int, most: Fraction, proposal: PieceProposal) -> list[Bounded]:
     """The multiplier of every piece, with the sum 0, sharpened where it comes near to lambda."""
-    far = _scaled(network, EXACTLY)
+    far = _scale_ones(network, EXACTLY)
     found = []
     for piece in rounded_pieces(network, t, q, proposal):
-        moved = _moved(X, t, piece)
+        moved = _move_to_zero_sum(X, t, piece)
         if moved.length_squared > NEARLY * most:
             long = replace(piece, length_squared=most * EXACTLY)  # whatever is found is shorter
-            sharper = _moved(X, t, sharpened(far.Z, t, q, long, most))
+            sharper = _move_to_zero_sum(X, t, sharpen(far.Z, t, q, long, most))
             moved = min(moved, sharper, key=lambda one: one.length_squared)
         found.append(moved)
     return found
 
 
-def _moved(X: Matrix, t: Vector, piece: Bounded) -> Bounded:
+def _move_to_zero_sum(X: Matrix, t: Vector, piece: Bounded) -> Bounded:
     """The multiplier with the sum 0, and |X'm|^2."""
     base, by = piece.base, piece.multiplier
     m = [t_k if on else Fraction(0) for t_k, on in zip(t, base, strict=True)]
@@ -333,6 +333,6 @@ def _moved(X: Matrix, t: Vector, piece: Bounded) -> Bounded:
     return Bounded(PieceMultiplier(by.base, rows, tuple(m[k] for k in rows)), length)
 
 
-def _scaled(network: Network, by: int) -> Network:
+def _scale_ones(network: Network, by: int) -> Network:
     """The same patterns, with the column of ones times a number."""
     return Network(tuple((*z[:-1], by * z[-1]) for z in network.Z), network.all)

@@ -168,7 +168,7 @@ class Bounded:
 def rounded_pieces(network: Network, t: Vector, q: int, proposal: PieceProposal) -> list[Bounded]:
     """One multiplier for every piece of t = xi theta, rounded from the proposal to the grid 1/q on which t lies."""
     _require_every_piece(network.patterns, t, proposal.base)
-    pieces = rounded(t, q, proposal)
+    pieces = round_to_grid(t, q, proposal)
     return [Bounded(*one) for one in zip(pieces, piece_lengths(network.Z, t, pieces), strict=True)]
 
 
@@ -181,7 +181,7 @@ def piece_lengths(Z: Matrix, t: Vector, pieces: Sequence[PieceMultiplier]) -> li
     return [Fraction(length, (q * q_Z) ** 2) for length in lengths]
 
 
-def sharpened(Z: Matrix, t: Vector, q: int, piece: Bounded, lam_squared: Fraction) -> Bounded:
+def sharpen(Z: Matrix, t: Vector, q: int, piece: Bounded, lam_squared: Fraction) -> Bounded:
     """The exact minimiser of the piece rounded to the grid again, if that is shorter than what there is; not rounded
     where only that keeps it within lambda (a piece that ties)."""
     base = piece.base
@@ -252,7 +252,7 @@ def _require_every_piece(patterns: PatternSet, t: Vector, base: Bits) -> None:
         raise ValueError("the proposal must have exactly one base for every piece")
 
 
-def rounded(t: Vector, q: int, proposal: PieceProposal) -> tuple[PieceMultiplier, ...]:
+def round_to_grid(t: Vector, q: int, proposal: PieceProposal) -> tuple[PieceMultiplier, ...]:
     """The proposed multipliers on the grid 1/q on which t lies, inside their boxes."""
     grid_t = [to_grid(t_k, q) for t_k in t]
     if any(from_grid(k, q) != t_k for k, t_k in zip(grid_t, t, strict=True)):

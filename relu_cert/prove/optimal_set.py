@@ -117,10 +117,10 @@ def _over(facts: Facts, candidates: Candidates, lift: Matrix, free: int, level: 
     if problem.free and not plain.equations:  # classes of a superclass differ by free terms, and share its mass
         return plain
     proved = with_split(problem.y, plain, maps, outputs)
-    return replace(proved, repeated=_repeated(problem, proved))
+    return replace(proved, repeated=_count_repeated(problem, proved))
 
 
-def _repeated(problem: Problem, found: BallSet) -> int:
+def _count_repeated(problem: Problem, found: BallSet) -> int:
     """How many active classes of a ReLU network over some patterns are neurons of earlier ones.
 
     The signs of Zv are the same over the whole ball: 0 on the kinks, +1 or -1 as D says elsewhere. Two blocks of one
@@ -143,7 +143,7 @@ def neuron_key(patterned: Patterned, neuron: NeuronClass) -> tuple[int, tuple[in
     return patterned.sign(block), neuron.kinks, signs
 
 
-def projected(lift: Matrix, A: fmpq_mat) -> fmpq_mat:
+def project_away(lift: Matrix, A: fmpq_mat) -> fmpq_mat:
     """Pi A, Pi the projector on the complement of L, without a matrix of n x n numbers."""
     if not lift:
         return A
@@ -169,7 +169,7 @@ def superclasses(maps: Sequence[ClassMap], lift: Matrix) -> tuple[tuple[int, ...
     if not maps:
         return ()
     n = maps[0].X.nrows()
-    probe = projected(lift, fmpq_mat([[fmpq((k * k * 7919 + k * 104729 + 1) % 1009 - 504)] for k in range(n)]))
+    probe = project_away(lift, fmpq_mat([[fmpq((k * k * 7919 + k * 104729 + 1) % 1009 - 504)] for k in range(n)]))
     found: dict[fmpq, list[tuple[fmpq_mat, list[int]]]] = {}
     twins: list[tuple[ClassMap, list[int]]] = []  # the same map, as that of a neuron of the other sign, is the same B
     for a, one in enumerate(maps):
@@ -177,7 +177,7 @@ def superclasses(maps: Sequence[ClassMap], lift: Matrix) -> tuple[tuple[int, ...
         if twin is not None:
             twin.append(a)
             continue
-        B = projected(lift, one.B())
+        B = project_away(lift, one.B())
         alike = found.setdefault(sum((x * x for x in (B.transpose() * probe).entries()), fmpq(0)), [])
         members = next((group for other, group in alike if _same_kernel(other, B)), None)
         if members is None:
@@ -208,8 +208,8 @@ def _masses(
     """sigma, the masses and their error: Pi Q* A = Pi (y - r*) with |Q* - Q| <= sqrt(k) error, |r* - theta| <= R."""
     if not Q.ncols():
         return Fraction(1), (), Fraction(0)
-    A = projected(lift, Q)
-    fitted = projected(lift, column([y_k - t_k for y_k, t_k in zip(problem.y, ball.center, strict=True)]))
+    A = project_away(lift, Q)
+    fitted = project_away(lift, column([y_k - t_k for y_k, t_k in zip(problem.y, ball.center, strict=True)]))
     epsilon = error * sqrt_upper(Fraction(Q.ncols()), 64)
     sigma = stretch(A)
     if sigma <= epsilon:
@@ -229,11 +229,11 @@ def _least_squares(A: fmpq_mat, b: fmpq_mat, R: Fraction) -> Vector:
     if R and largest:
         wanted = (largest / to_fmpq(R)).ceil().bit_length() + SPARE_BITS
         bits = min(MOST_BITS, max(2 * SPARE_BITS, wanted))
-    solution = _refined(A, b, bits) or to_vector((A.transpose() * A).solve(A.transpose() * b))
+    solution = _refine_projection(A, b, bits) or to_vector((A.transpose() * A).solve(A.transpose() * b))
     return on_grid([solution], bits - SPARE_BITS // 2)[0]
 
 
-def _refined(A: fmpq_mat, b: fmpq_mat, bits: int) -> Vector | None:
+def _refine_projection(A: fmpq_mat, b: fmpq_mat, bits: int) -> Vector | None:
     """The same to so many bits, by steps of the normal equations in floats with residuals in high precision; None where
     they do not converge."""
     k, near = A.ncols(), floats(A)

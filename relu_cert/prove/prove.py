@@ -60,7 +60,7 @@ from relu_cert.prove.multipliers import (
     rounded_pieces,
     scale,
     scale_multipliers,
-    sharpened,
+    sharpen,
     to_grid,
 )
 from relu_cert.refine.refinement import Refined, RefinedNeuron, refine_logistic
@@ -107,7 +107,7 @@ def output(problem: Problem, neuron: ExactNeuron) -> fmpq_mat:
 
 def primal(problem: Problem, neurons: Sequence[ExactNeuron]) -> Primal:
     """The feasible point of these neurons (zero ones are left out), with its fit."""
-    used = tuple(_named(problem, neuron) for neuron in neurons if any(neuron.w))
+    used = tuple(_with_sign_and_pattern(problem, neuron) for neuron in neurons if any(neuron.w))
     if used and isinstance(problem.blocks, FloatBlocks):
         return Primal(used, problem.blocks.fit((neuron.block or 0, neuron.w) for neuron in used))
     fit = fmpq_mat(problem.n, 1)
@@ -116,7 +116,7 @@ def primal(problem: Problem, neurons: Sequence[ExactNeuron]) -> Primal:
     return Primal(used, tuple(to_fraction(x) for x in fit.entries()))
 
 
-def _named(problem: Problem, neuron: ExactNeuron) -> ExactNeuron:
+def _with_sign_and_pattern(problem: Problem, neuron: ExactNeuron) -> ExactNeuron:
     """A block of a network knows its sign and its pattern."""
     if problem.patterned is None or neuron.block is None:
         return neuron
@@ -184,7 +184,7 @@ def _one_sign(
     network: Network, t: Vector, q: int, lam: Fraction, proposal: PieceProposal
 ) -> tuple[tuple[PieceMultiplier, ...], Fraction]:
     pieces = [
-        piece if piece.length_squared <= NEARLY * lam * lam else sharpened(network.Z, t, q, piece, lam * lam)
+        piece if piece.length_squared <= NEARLY * lam * lam else sharpen(network.Z, t, q, piece, lam * lam)
         for piece in rounded_pieces(network, t, q, proposal)
     ]
     return tuple(p.multiplier for p in pieces), max(p.length_squared for p in pieces)

@@ -37,7 +37,7 @@ from relu_cert.exact import (
 )
 from relu_cert.prove.classes import ClassMap, frobenius_squared, independent
 from relu_cert.prove.facts import BallSet
-from relu_cert.prove.field import Exact, product, reduced, solve
+from relu_cert.prove.field import Exact, product, reduced_rows, solve
 from relu_cert.prove.multipliers import on_grid
 from relu_cert.prove.projection import deepest, floats, inside, stretch
 
@@ -79,12 +79,12 @@ def with_split(
         start, zero = near, [a for a, x in enumerate(near) if x <= SEEMS_POSITIVE * max(near)]
     support = [a for a in range(len(start)) if a not in zero]
     if len(support) == len(start) and near is None:
-        return _proved(y, plain, outputs, support, rows, start)
+        return _prove_weights(y, plain, outputs, support, rows, start)
     void = void_part(y, rows, [maps[a] for a in support])
     forced = () if near is not None else forcing(void, outputs, zero)
     kept = independent((*void, *rows))[len(void) :]
     lift = (*plain.lift[: plain.free], *kept, *void)
-    found = _proved(y, replace(plain, lift=lift, void=len(void)), outputs, support, kept, start)
+    found = _prove_weights(y, replace(plain, lift=lift, void=len(void)), outputs, support, kept, start)
     return replace(found, forced=forced)
 
 
@@ -96,7 +96,7 @@ def _start(F: NDArray[np.float64], g: NDArray[np.float64]) -> tuple[NDArray[np.f
     return size * found, zero
 
 
-def _proved(
+def _prove_weights(
     y: Vector, plain: BallSet, outputs: SplitOutputs, support: Sequence[int], lift: Matrix, start: NDArray[np.float64]
 ) -> BallSet:
     """Exact weights near the start, positive on the support by more than the ball moves them."""
@@ -201,7 +201,7 @@ def vertex(
         if np.abs(found - about).max() <= SEEMS_DIFFERENT * max(found.max(), about.max()):
             return None
     order = [int(a) for a in np.argsort(-found, kind="stable")]
-    rows, pivots = reduced([[*(outputs[a][i] for a in order), right] for i, right in enumerate(target)])
+    rows, pivots = reduced_rows([[*(outputs[a][i] for a in order), right] for i, right in enumerate(target)])
     if k in pivots or any(row[k] < 0 for row in rows):
         return None
     weights = {order[j]: row[k] for row, j in zip(rows, pivots, strict=True)}

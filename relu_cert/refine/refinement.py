@@ -70,7 +70,7 @@ def refine(
     """A dual point and neurons with about `digits` correct digits, or the float solution where that fails."""
     if not solution.neurons:
         zero_is_optimal = bool((solution.theta == solution.residual).all())
-        return Refined(problem.y, (), digits) if zero_is_optimal else _unrefined(solution, "there are no neurons")
+        return Refined(problem.y, (), digits) if zero_is_optimal else _as_it_is(solution, "there are no neurons")
     data = prepare(problem) if prepared is None else prepared
     oracle = oracle_of(data)
     shrink = max(0.0, log2(float(np.linalg.norm(data.y)) / float(np.linalg.norm(solution.theta)) + 1.0))
@@ -78,10 +78,10 @@ def refine(
         try:
             return _Refinement(problem, oracle, lam, digits).run(solution)
         except Singular as reason:
-            return _unrefined(solution, str(reason))
+            return _as_it_is(solution, str(reason))
 
 
-def _unrefined(solution: Solution, reason: str) -> Refined:
+def _as_it_is(solution: Solution, reason: str) -> Refined:
     """The float solution, exactly as it is."""
     neurons = tuple(RefinedNeuron(n.sign, n.block, _exact(n.w)) for n in solution.neurons)
     return Refined(_exact(solution.theta), neurons, 0, reason)
@@ -222,10 +222,10 @@ def dyadic(values: Sequence[arb], bits: int) -> Vector:
     top = max((m.bit_length() + e for m, e in parts if m), default=0)
     grid = bits + 1 - top
     up, down = 1 << max(grid, 0), 1 << max(-grid, 0)
-    return tuple(Fraction(_shifted(m, e + grid) * down, up) for m, e in parts)
+    return tuple(Fraction(_shift_integer(m, e + grid) * down, up) for m, e in parts)
 
 
-def _shifted(m: int, e: int) -> int:
+def _shift_integer(m: int, e: int) -> int:
     """The integer nearest to m 2^e."""
     return m << e if e >= 0 else (m + (1 << (-e - 1))) >> -e
 

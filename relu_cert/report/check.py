@@ -19,7 +19,7 @@ from relu_cert.figures import (
     count,
     decimal,
     downwards,
-    enclosed,
+    enclosed_number,
     entries,
     one_number,
     percent_at_most,
@@ -48,7 +48,7 @@ from relu_cert.report.filters import (
 from relu_cert.report.headline import of_check
 from relu_cert.report.optimal_set import minimal_networks, optimal_set_json
 from relu_cert.report.shown import Report, Sentence, known, picked, plain, proved
-from relu_cert.report.terminal import report, shortened, wrapped
+from relu_cert.report.terminal import fold, report, shorten
 
 FORMAT = "relu_cert report"
 VERSION = 1
@@ -148,8 +148,8 @@ class CheckReport(Report):
             self.headline,
             self._head(),
             self.results,
-            *(wrapped(line, 4) for line in self._network()),
-            *(wrapped(line, 4) for line in (self._every() if self.every else ())),
+            *(fold(line, 4) for line in self._network()),
+            *(fold(line, 4) for line in (self._every() if self.every else ())),
             "",
             *(self._formulas() if self.exact else ()),
             *self.certificate_lines,
@@ -158,7 +158,7 @@ class CheckReport(Report):
     def _formulas(self) -> list[str]:
         if self.formulas is None:
             return ["in closed form: the optimum is enclosed, and no formula for it is proved", ""]
-        return ["in closed form", *(wrapped(f"  {line}", 6) for line in self.formulas.lines()), ""]
+        return ["in closed form", *(fold(f"  {line}", 6) for line in self.formulas.lines()), ""]
 
     @property
     def features(self) -> int:
@@ -256,11 +256,11 @@ class CheckReport(Report):
             return [f"global       not compared: {best}"] if best else []
         value = best.facts.value
         if away.lower > 0 or away.upper < 0:
-            shown = f"{enclosed(away.lower, away.upper, 12)}, proved to {at_most(away.upper - away.lower)}"
+            shown = f"{enclosed_number(away.lower, away.upper, 12)}, proved to {at_most(away.upper - away.lower)}"
         else:
             shown = f"{at_least(away.lower)} to {at_most(away.upper)}, proved"
         return [
-            f"global       {enclosed(value.lower, value.upper, 15)} over all patterns ({best.certificate_path})",
+            f"global       {enclosed_number(value.lower, value.upper, 15)} over all patterns ({best.certificate_path})",
             f"distance     {shown}",
         ]
 
@@ -305,7 +305,7 @@ class CheckReport(Report):
         seen = "filter . window" if self.source.conv else f"direction . {'row' if self.source.bags else 'x'}"
         head = f"a network of width {len(facts.primal.neurons)}: sum of weight * {sums}({seen})_+ * (outputs)"
         lines = [f"{head}; directions and outputs have length 1"] if facts.primal.neurons else ["no neuron"]
-        shown = shortened([*neurons_in_lines(data, facts.primal.neurons)], SHOWN_NEURONS)
+        shown = shorten([*neurons_in_lines(data, facts.primal.neurons)], SHOWN_NEURONS)
         lines += [line for one in shown for line in one.split("\n")]
         return [*lines, *free_in_lines(data, facts), *classes_in_lines(data, facts.fit.center)]
 
@@ -318,7 +318,7 @@ class CheckReport(Report):
             below = matrices(self.source, direction, 6) if self.source.conv else []
             told = head.rstrip() if below else f"{head} {entries(direction, 6)}"
             shown.append("\n".join([told, *(f"      {line}" for line in below)]))
-        return [line for one in shortened(shown, most) for line in one.split("\n")]
+        return [line for one in shorten(shown, most) for line in one.split("\n")]
 
     def _coefficients(self) -> list[str]:
         """The coefficients of the groups that are not zero."""
@@ -333,7 +333,7 @@ class CheckReport(Report):
             named = f"column {where[0]}" if len(where) == 1 else f"columns {', '.join(map(str, where[:4]))}"
             more = ", ..." if len(neuron.w) > 4 else ""
             shown.append(f"  group {neuron.block:<4} {', '.join(decimal(x, 8) for x in w[:4])}{more}   ({named}{more})")
-        lines = [f"coefficients of {count(len(active), 'group')}{rest}", *shortened(shown, SHOWN_GROUPS)]
+        lines = [f"coefficients of {count(len(active), 'group')}{rest}", *shorten(shown, SHOWN_GROUPS)]
         if self.lasso is not None and self.lasso.intercept:
             every = self.lasso.from_plain((n.block, n.w) for n in active if n.block is not None)
             lines.append(f"  intercept  {decimal(self.lasso.best_intercept(every), 8)}")
@@ -376,8 +376,8 @@ def optimum(value: Value, digits: int) -> str:
     """p* as far as it is known."""
     if value.lower > 0 and value.relative_gap > ROUGH:
         above = f"the network found is at most {percent_at_most(value.above)} above it"
-        return f"{enclosed(value.lower, value.upper, digits)}; {above}"
-    return f"{enclosed(value.lower, value.upper, digits)}, proved to a relative {at_most(value.relative_gap)}"
+        return f"{enclosed_number(value.lower, value.upper, digits)}; {above}"
+    return f"{enclosed_number(value.lower, value.upper, digits)}, proved to a relative {at_most(value.relative_gap)}"
 
 
 def largest_text(found: LambdaMax, digits: int) -> str:

@@ -16,7 +16,7 @@ from relu_cert.figures import at_most, percent_at_most
 from relu_cert.network.explore import Extreme, OptimalNetworks
 from relu_cert.prove.facts import Facts
 from relu_cert.report.shown import Sentence, Shown, first_true, picked, proved
-from relu_cert.report.terminal import wrapped
+from relu_cert.report.terminal import fold
 
 CLAIMS = ("optimal", "fit", "p-unique", "optimal-set", "minimal")
 ONLY = "There is only one best network, proved: nothing is to be chosen on other data."
@@ -122,8 +122,8 @@ class Exploration(Shown):
 
     def to_text(self) -> str:
         """The table; the errors are floats."""
-        lines = [wrapped(self.headline), ""]
-        lines += [wrapped(f"optimal set  {self.set_text}", 13)]
+        lines = [fold(self.headline), ""]
+        lines += [fold(f"optimal set  {self.set_text}", 13)]
         lines += [*([f"EP           {self.extreme_text}"] if self.known else []), ""]
         lines.append(f"{'network':<8}  {'width':>5}  {'|w|^2':>12}  {'V-MSE':>12}  {'T-MSE':>12}  {'accuracy':>8}")
         for row in self.rows:

@@ -16,7 +16,7 @@ from relu_cert.clock import INTERRUPTED
 from relu_cert.data.dataset import Dataset
 from relu_cert.errors import UsageError
 from relu_cert.exact import Vector, norm_squared, sqrt_upper
-from relu_cert.figures import at_least, at_most, count, decimal, enclosed, entries, one_number, short
+from relu_cert.figures import at_least, at_most, count, decimal, enclosed_number, entries, one_number, short
 from relu_cert.free import free_constant, free_parts, free_text, weights_of
 from relu_cert.network.examine import Comparison, Distance, Examination, distance, network_certificate
 from relu_cert.network.objective import (
@@ -42,7 +42,7 @@ from relu_cert.report.filters import (
 )
 from relu_cert.report.headline import after, of_network
 from relu_cert.report.shown import Report, picked, plain
-from relu_cert.report.terminal import report, shortened, wrapped
+from relu_cert.report.terminal import fold, report, shorten
 
 SHOWN_NEURONS = 12
 FAR = 2  # times the best objective: from there on the report says what can be done
@@ -194,7 +194,7 @@ class NetworkReport(Report):
             return
         lines = [line for one in neurons_in_lines(self.data, self.neurons) for line in one.split("\n")]
         yield "the given network: sum of weight * (direction . x)_+ * (outputs); directions and outputs have length 1"
-        yield from shortened(lines, SHOWN_NEURONS) or ["  no neuron"]
+        yield from shorten(lines, SHOWN_NEURONS) or ["  no neuron"]
         if any(offsets := self.comparison.examination.network.offsets):
             yield f"  output bias {entries(offsets, 6)}"
         yield from classes_in_lines(self.data, self.fit)
@@ -205,7 +205,7 @@ class NetworkReport(Report):
             self.headline,
             self._head(),
             self.results,
-            *(wrapped(line, 4) for line in self._outputs()),
+            *(fold(line, 4) for line in self._outputs()),
             *(f"{what:<12} {path}" for what, path in self.written),
             *self.certificate_lines,
         )
@@ -340,7 +340,7 @@ def _losses(facts: Facts, found: Examination) -> tuple[Fraction, Fraction]:
 def _shown(interval: Interval) -> str:
     if interval.lower == interval.upper:
         return short(interval.upper, 40)
-    return f"~{enclosed(interval.lower, interval.upper, 12)}"
+    return f"~{enclosed_number(interval.lower, interval.upper, 12)}"
 
 
 def _value(value: Value) -> str:

@@ -19,7 +19,7 @@ from relu_cert.prove.facts import Facts, LambdaMax
 from relu_cert.report.check import largest_text
 from relu_cert.report.headline import of_path
 from relu_cert.report.shown import Report, known, picked, plain
-from relu_cert.report.terminal import claims_table, rendered, shortened, wrapped
+from relu_cert.report.terminal import claims_table, fold, render, shorten
 from relu_cert.words import of_groups
 
 FORMAT, VERSION = "relu_cert path", 1
@@ -62,26 +62,26 @@ class PathReport(Report):
         enclosed = f"{count(len(self.breakpoints), 'breakpoint')}, enclosed to a relative width of 1e-12"
         where = f"{' <= lambda <= '.join(holds_on(cover.lo, cover.hi, 8))} (lambda_max {largest_text(self.largest, 8)})"
         lines = [
-            wrapped(self.headline),
+            fold(self.headline),
             "",
-            wrapped(
+            fold(
                 f"{self.name}: the {'solution' if self.facts.problem.kind == 'cgl' else 'optimal network'} for {where}"
             ),
-            wrapped(f"unique, proved, on {unique}; {_sets(cover)}{count(len(cover.gaps), 'gap')}; {enclosed}"),
+            fold(f"unique, proved, on {unique}; {_sets(cover)}{count(len(cover.gaps), 'gap')}; {enclosed}"),
             "",
         ]
-        events = [wrapped(f"  {decimal(one.hi, 16):<20} {_told(one)}", 23) for one in self.breakpoints]
-        lines += shortened(events, SHOWN)
+        events = [fold(f"  {decimal(one.hi, 16):<20} {_told(one)}", 23) for one in self.breakpoints]
+        lines += shorten(events, SHOWN)
         if self.lost:
             lines.append(f"  {count(self.lost, 'event')} with ends that were not settled")
         lines += [
-            wrapped(f"  set  [{', '.join(holds_on(lo, hi, 8))}]: {set_text(k)}", 7)
+            fold(f"  set  [{', '.join(holds_on(lo, hi, 8))}]: {set_text(k)}", 7)
             for lo, hi, k in _stretches(cover)[:SHOWN]
         ]
-        lines += [wrapped(f"  gap  [{', '.join(lies_in(g.lo, g.hi, 8))}]: {g.reason}", 7) for g in cover.gaps[:SHOWN]]
+        lines += [fold(f"  gap  [{', '.join(lies_in(g.lo, g.hi, 8))}]: {g.reason}", 7) for g in cover.gaps[:SHOWN]]
         if self.exact:
-            lines += ["", "in closed form", *(wrapped(f"  {line}", 6) for line in self.formulas.lines())]
-        return rendered([*lines, "", claims_table(self.results), "", *self.certificate_lines])
+            lines += ["", "in closed form", *(fold(f"  {line}", 6) for line in self.formulas.lines())]
+        return render([*lines, "", claims_table(self.results), "", *self.certificate_lines])
 
     def to_json(self) -> dict[str, Any]:
         """One object; exact numbers as rationals, what is only near the truth as JSON numbers."""

@@ -15,9 +15,9 @@ from relu_cert.data.dataset import Dataset
 from relu_cert.errors import UsageError
 from relu_cert.files import Place, decide_places, refusal
 from relu_cert.patterns import PatternSet, Prediction, save_npz
-from relu_cert.patterns.predict import counted
+from relu_cert.patterns.predict import count_of
 from relu_cert.report.shown import Shown, picked
-from relu_cert.report.terminal import wrapped
+from relu_cert.report.terminal import fold
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,10 +54,10 @@ class Patterns(Shown):
 
     def to_text(self, *, early: bool = False) -> str:
         """The report of `patterns`; `early`: without what is known before the enumeration."""
-        total, of_cells = counted(len(self), "pattern"), self.found.open_cells
-        circuits, covers = counted(self._circuits, "circuit"), counted(len(self.found.covers), "cover")
+        total, of_cells = count_of(len(self), "pattern"), self.found.open_cells
+        circuits, covers = count_of(self._circuits, "circuit"), count_of(len(self.found.covers), "cover")
         lines = [
-            wrapped(self.headline),
+            fold(self.headline),
             "",
             *([] if early else before(self.prediction)),
             _labelled("found:", f"{total}, {of_cells:,} of open cells, {len(self) - of_cells:,} of lower faces only"),
@@ -110,10 +110,10 @@ class Patterns(Shown):
 
 def before(prediction: Prediction) -> list[str]:
     """What is known before the enumeration, as lines of text."""
-    rows, features = counted(prediction.n, "row"), counted(prediction.d, "feature")
-    size = f"n = {rows}, d = {features}, rank {prediction.rank}, {counted(prediction.classes, 'hyperplane')}"
+    rows, features = count_of(prediction.n, "row"), count_of(prediction.d, "feature")
+    size = f"n = {rows}, d = {features}, rank {prediction.rank}, {count_of(prediction.classes, 'hyperplane')}"
     return [size, _labelled("predicted:", prediction.text)]
 
 
 def _labelled(label: str, text: str) -> str:
-    return wrapped(f"{label:11}{text}", 11)
+    return fold(f"{label:11}{text}", 11)

@@ -17,7 +17,7 @@ from relu_cert.network.trained import TrainedNetwork
 from relu_cert.prove.facts import Value
 from relu_cert.report.filters import in_words_of
 from relu_cert.report.shown import Shown, picked
-from relu_cert.report.terminal import wrapped
+from relu_cert.report.terminal import fold
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,7 +86,7 @@ class Pruning(Shown):
     def to_text(self) -> str:
         """A line for each width."""
         lines = [
-            wrapped(self.headline),
+            fold(self.headline),
             "",
             f"{self.started}, {len(self.free)} after pruning that costs nothing (exact); then by {self.strategy} "
             "(floats)",

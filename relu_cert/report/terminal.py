@@ -28,15 +28,15 @@ def columns() -> int:
     return max(get_terminal_size((PLAIN, 24)).columns, NARROWEST) if _terminal() else PLAIN
 
 
-def coloured() -> bool:
+def wants_colours() -> bool:
     """Whether colours and bold are wanted: on a terminal that does not say NO_COLOR, and is not dumb."""
     return _terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def rendered(parts: Iterable[RenderableType]) -> str:
+def render(parts: Iterable[RenderableType]) -> str:
     """The parts one below the other, as the terminal wants them; a plain text is not broken."""
     stream = io.StringIO()
-    colour = coloured()
+    colour = wants_colours()
     console = Console(
         file=stream,
         width=columns(),
@@ -54,8 +54,8 @@ def rendered(parts: Iterable[RenderableType]) -> str:
 def report(headline: str, lines: Iterable[str], results: Sequence[Result], *after: str) -> str:
     """What every report has: a sentence, what it is about, the verdicts, and what comes after these. The lines are
     broken, and go on below the words after their name."""
-    head = [wrapped(headline), "", *(wrapped(line, NAMES) for line in lines), ""]
-    return rendered([*head, claims_table(results), "", *after])
+    head = [fold(headline), "", *(fold(line, NAMES) for line in lines), ""]
+    return render([*head, claims_table(results), "", *after])
 
 
 def claims_table(results: Sequence[Result]) -> Table:
@@ -79,13 +79,13 @@ def told_once(results: Sequence[Result]) -> list[str]:
     return found
 
 
-def shortened(lines: Sequence[str], most: int) -> list[str]:
+def shorten(lines: Sequence[str], most: int) -> list[str]:
     """The first lines, and how many more there are."""
     more = [f"  ... and {len(lines) - most} more (all with --json)"] if len(lines) > most else []
     return [*lines[:most], *more]
 
 
-def wrapped(text: str, indent: int = 0) -> str:
+def fold(text: str, indent: int = 0) -> str:
     """The text broken at the terminal's width; later lines are indented."""
     lines = wrap(text, columns(), subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False)
     return "\n".join(lines)

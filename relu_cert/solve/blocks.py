@@ -72,7 +72,7 @@ class BlockOracle:
             if not len(self.arrays.K[neuron.block or 0]):
                 result.append(Neuron(1, neuron.block, neuron.w))
                 continue
-            w = projected(neuron.w, self.arrays.K[neuron.block or 0], 0.0).v
+            w = project_on_block(neuron.w, self.arrays.K[neuron.block or 0], 0.0).v
             if w @ w > 1e-12 * (neuron.w @ neuron.w):  # what is left of a w outside its polar cone is not rounding
                 result.append(Neuron(1, neuron.block, w))
         return result
@@ -88,7 +88,7 @@ class BlockOracle:
             v = c - last.rho @ K
             if (norm := _norm(v)) <= enough:
                 return Priced(last.rho, v, norm, last.kinks)
-        found = projected(c, K, enough)
+        found = project_on_block(c, K, enough)
         if found.kinks:
             self._last[b] = found
         return found
@@ -102,7 +102,7 @@ class BlockOracle:
         return ResidualFace(1, b, priced.kinks, X @ P, priced.v, P)
 
 
-def projected(c: Floats, K: Floats, enough: float) -> Priced:
+def project_on_block(c: Floats, K: Floats, enough: float) -> Priced:
     """The projection of c onto {u : K u <= 0}, or any c - K'rho of length at most `enough`."""
     rho = np.zeros(len(K))
     norm = _norm(c)

@@ -196,7 +196,7 @@ class Cones:
         v, exact = np.empty_like(c), np.zeros(len(c), dtype=bool)
         kinks, x = (self._kinks[blocks], self._x[blocks]) if remember else (np.full(c.shape, -1), np.zeros(c.shape))
         pattern = self._pattern[blocks]
-        _compiled().project(c, pattern, self._unit, self._sign, enough, _VIOLATED, v, kinks, x, exact)
+        _compiled_loops().project(c, pattern, self._unit, self._sign, enough, _VIOLATED, v, kinks, x, exact)
         if remember:
             self._kinks[blocks], self._x[blocks] = kinks, x
         return Projected(blocks, v, lengths(v), kinks, x / self._scale[kinks])
@@ -205,7 +205,7 @@ class Cones:
         """For each of them the dimension of the span of its kinks (p), and an orthonormal basis (p x d x d): its first
         rows span the kinks; where they are at least half of all rows, the others span the complement."""
         if self.large:
-            basis, span = _compiled().bases(self._unit, found.kinks)
+            basis, span = _compiled_loops().bases(self._unit, found.kinks)
             return basis, span
         unit = self.arrays.Z / self._scale[:-1, None]
         G = np.where((found.kinks >= 0)[:, :, None], unit[found.kinks], 0.0)
@@ -222,6 +222,6 @@ class Cones:
         return np.asarray(np.where(few[:, None, None], np.eye(d) - P, P), dtype=np.float64)
 
 
-def _compiled() -> Any:
+def _compiled_loops() -> Any:
     """The compiled loops; compiling takes some seconds the first time (the result is kept in __pycache__)."""
     return import_module("relu_cert.solve.compiled_cones")

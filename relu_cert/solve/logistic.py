@@ -66,7 +66,7 @@ def _minimise(
         require_time()
         a = 1.0 / (1.0 + np.exp(np.minimum(y * point.fit, 700.0)))
         h = np.maximum(a * (1.0 - a), _LEAST)
-        step = solve(_weighted(data, h, point.fit + y * a / h), lam)
+        step = solve(_weighted_squares(data, h, point.fit + y * a / h), lam)
         fit = oracle.outputs(step.neurons).sum(axis=1) if step.neurons else np.zeros(len(y))
         point = _towards(y, lam, point, _Point(step.neurons, fit))
         proposal = y * np.clip(y * np.sqrt(h) * step.theta, 0.0, 1.0)
@@ -108,7 +108,7 @@ def _value(y: Floats, lam: float, point: _Point) -> float:
     return float(np.logaddexp(0.0, -y * point.fit).sum()) + lam * sum(norm(n.w) for n in point.neurons)
 
 
-def _weighted(data: FloatProblem, h: Floats, z: Floats) -> FloatProblem:
+def _weighted_squares(data: FloatProblem, h: Floats, z: Floats) -> FloatProblem:
     """min 1/2 sum_k h_k (f_k - z_k)^2 + lambda sum_b |w_b| as a least-squares problem."""
     root = np.sqrt(h)
     arrays = data.arrays

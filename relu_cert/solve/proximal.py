@@ -33,7 +33,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from relu_cert.clock import require_time
 from relu_cert.problem.problem import Problem
-from relu_cert.solve.blocks import Priced, projected
+from relu_cert.solve.blocks import Priced, project_on_block
 from relu_cert.solve.cones import Cones, Projected
 from relu_cert.solve.prepare import Bits, BlockArrays, Floats, Neuron, Numbers, PatternedArrays, one_thread, prepare
 
@@ -195,7 +195,7 @@ class DirectBlocks:
         c, starts = self._beside.T @ r + shift, self._starts
         near = np.flatnonzero(np.add.reduceat(c * c, starts) > enough * enough).tolist()
         parts = np.split(c, starts[1:])
-        found = {b: projected(parts[b], self.arrays.K[b], enough) for b in near}
+        found = {b: project_on_block(parts[b], self.arrays.K[b], enough) for b in near}
         kept = [b for b in near if found[b].norm > enough]
         return _Several(kept, [found[b] for b in kept], np.array([found[b].norm for b in kept]))
 
@@ -226,7 +226,7 @@ class DirectBlocks:
 
     def kinks(self, r: Floats) -> tuple[Kinks, ...]:
         pairs = zip(self.arrays.X, self.arrays.K, strict=True)
-        return tuple(projected(X.T @ r, K, 0.0).kinks for X, K in pairs)
+        return tuple(project_on_block(X.T @ r, K, 0.0).kinks for X, K in pairs)
 
     def size(self) -> float:
         return max((float((X * X).sum()) for X in self.arrays.X), default=0.0)
@@ -277,11 +277,11 @@ def _minimise(step: Step, r: Floats) -> At | None:
         moved = float(np.linalg.norm(_weights(step, at) - step.centre))
         return max(_LEAST * scale, _INNER * min(float(np.sqrt(step.delta)) * moved, scale))
 
-    at, reached = newton(step, r, small, _NEWTON, _solved)
+    at, reached = newton(step, r, small, _NEWTON, _solve_step)
     return at if reached else None
 
 
-def _solved(H: Floats, g: Floats) -> Floats:
+def _solve_step(H: Floats, g: Floats) -> Floats:
     L, info = dpotrf(H, lower=1)
     if info:
         raise np.linalg.LinAlgError

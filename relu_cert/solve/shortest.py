@@ -102,7 +102,7 @@ def shortest(
     )
     _iterate(work, task, enough, out)
     np.not_equal(task.sign[:, :a], sign, out=out.flipped)
-    return _refined(out, task, scale)
+    return _refine(out, task, scale)
 
 
 def _iterate(work: _Work, task: _Task, enough: float, out: ShortestVectors) -> None:
@@ -212,7 +212,7 @@ def _write(out: ShortestVectors, task: _Task, work: _Work, done: Slots) -> None:
     task.sign[where] = work.sign[done]
 
 
-def _refined(out: ShortestVectors, task: _Task, scale: Floats) -> ShortestVectors:
+def _refine(out: ShortestVectors, task: _Task, scale: Floats) -> ShortestVectors:
     """x in the units of the rows; where v is the minimum, one step of refinement makes g_k.v vanish on the kinks to
     the last bit."""
     out.x[:] /= scale[out.kinks]

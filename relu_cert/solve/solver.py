@@ -90,7 +90,7 @@ def _solve(
     if warm is not None:
         point = _step(oracle, y, lam, _point(oracle, y, list(warm.neurons)), [], _FOLLOW) or point
     elif isinstance(oracle, PatternedOracle) and oracle.cones.large:
-        point = _rescued(oracle, data, lam, point)
+        point = _rescue(oracle, data, lam, point)
     best: Solution | None = None
     idle, reason = 0, "rounds"
     for count in range(1, rounds + 1):
@@ -111,13 +111,13 @@ def _solve(
             break
         point = better
         if idle == _RESCUE:
-            point = _rescued(oracle, data, lam, point)
+            point = _rescue(oracle, data, lam, point)
     if best is None:
         raise ValueError("at least one round is needed")
     return replace(best, stats=Stats(best.stats.rounds, perf_counter() - began, reason))
 
 
-def _rescued(oracle: Oracle, data: FloatProblem, lam: float, point: _Point) -> _Point:
+def _rescue(oracle: Oracle, data: FloatProblem, lam: float, point: _Point) -> _Point:
     """The solution of a method that does not follow faces if it is better, with Newton's polish: where there are many
     cones, and where Newton's faces run in circles. Whole networks have no such method."""
     if isinstance(oracle, PatternedOracle):

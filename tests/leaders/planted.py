@@ -14,7 +14,7 @@ from relu_cert.evidence import Leaders
 from relu_cert.exact import Vector, dot, matrix, norm_squared, vector
 from relu_cert.leaders.find import FloatNeuron, find_leaders
 from relu_cert.results.check import Certified
-from relu_cert.serialize import written
+from relu_cert.serialize import serialize
 from verify.optimal.leaders import check_leaders
 from verify.problem.problem import Problem
 from verify.problem.variants import with_free_terms
@@ -49,7 +49,7 @@ def found(rows: Any, y: Any, lam: str, loss: str = "squares", cells: int = 2) ->
 
 def node_of(leaders: Leaders | dict[str, Any]) -> Node:
     """The evidence as the checker reads it."""
-    record = written(leaders) if isinstance(leaders, Leaders) else leaders
+    record = serialize(leaders) if isinstance(leaders, Leaders) else leaders
     return Node(json.loads(json.dumps(record)), None, "leaders")
 
 

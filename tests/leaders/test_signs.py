@@ -12,7 +12,7 @@ from relu_cert import clock
 from relu_cert.clock import until
 from relu_cert.exact import matrix, vector
 from relu_cert.leaders import find, signs
-from relu_cert.leaders.bound import TriangleTies, bound, tied
+from relu_cert.leaders.bound import TriangleTies, bound, tied_quadratic
 from relu_cert.leaders.interior import Centres, LeadersProof, Rounds, descend
 from tests.leaders.planted import LONG, checked, neurons_of, solved
 
@@ -84,11 +84,11 @@ def test_tied_signs_are_bounded_together() -> None:
     rng = np.random.default_rng(1)
     v, c = rng.standard_normal((3, 2)), np.array([4.0, 5.0, 6.0])
     ties = TriangleTies(np.array([[0, 1, 2, 1, -1], [1, 2, 3, -1, -1], [0, 3, 1, -1, 1]]), np.array([0.3, 0.5, 0.2]))
-    const, b, Q = tied(v, c, ties)
+    const, b, Q = tied_quadratic(v, c, ties)
     for s in product((1, -1), repeat=3):
         for u in rng.standard_normal((50, 2)):
             assert 0.5 * np.array(s) @ v @ u <= const - b @ u + u @ Q @ u + 1e-12
-    assert tied(v, 0 * c, ties)[0] == np.inf
+    assert tied_quadratic(v, 0 * c, ties)[0] == np.inf
 
 
 def test_the_violated_triangles_are_found() -> None:
@@ -103,11 +103,11 @@ def test_the_violated_triangles_are_found() -> None:
             value = 1 + x * S[i, j] + y * S[j, k] + x * y * S[i, k]
             if value < -signs.VIOLATED:
                 values[i, j, k, y, x * y, x] = value
-    found = signs.violated(S, 10**6)
+    found = signs.violated_triangles(S, 10**6)
     assert {tuple(name) for name in signs._names(found).tolist()} == set(values) and len(found) == len(values) > 3
     given = [1 + x * S[i, j] + y * S[j, k] + x * y * S[i, k] for i, j, k, x, y in found]
     assert given == sorted(given)
-    assert signs.violated(S, 2).tolist() == found[:2].tolist()
+    assert signs.violated_triangles(S, 2).tolist() == found[:2].tolist()
 
 
 def test_too_little_time_leaves_the_proof_as_it_is() -> None:

@@ -24,7 +24,7 @@ from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import equal_entries
 from relu_cert.prove.exact_optimum import algebraic_set
 from relu_cert.prove.facts import AlgebraicSet, Facts
-from relu_cert.prove.field import Field, guessed_residual, reduced, solve
+from relu_cert.prove.field import Field, guessed_residual, reduced_rows, solve
 from relu_cert.prove.listed import listed_facts, listed_lambda_max
 from relu_cert.prove.polytope.polytope import Unlisted
 from relu_cert.prove.projection import Bounds, shortest
@@ -106,8 +106,8 @@ def test_linear_algebra_in_the_field() -> None:
     """Elimination finds the rank that sqrt 2 makes, and the only solution where there is one."""
     field = root_field(2)
     t, one = field.number([0, 1]), field.rational(1)
-    assert reduced([[one, t], [t, field.rational(2)]])[1] == [0]
-    assert reduced([[one, t], [t, one]])[1] == [0, 1]
+    assert reduced_rows([[one, t], [t, field.rational(2)]])[1] == [0]
+    assert reduced_rows([[one, t], [t, one]])[1] == [0, 1]
     assert solve([[one, t], [t, one]], [1 + t, 1 + t]) == [one, one]
     assert solve([[one, t], [t, field.rational(2)]], [one, one]) is None
 

@@ -21,7 +21,7 @@ from relu_cert.prove.facts import LambdaMax
 from relu_cert.prove.prove import zero_facts
 from relu_cert.report.html.check import check_page
 from relu_cert.report.html.path_figures import Axis, Stretch, levels, path_figure, spread, stretches, tracks
-from relu_cert.report.html.svg import thinned
+from relu_cert.report.html.svg import thin_line
 from relu_cert.report.path import PathReport
 from tests.cli.run import run
 from tests.report.pages import Page, assert_loads_nothing, example_outcome
@@ -109,7 +109,7 @@ def test_stretches_say_where_nothing_is_proved():
 def test_thinned_lines_stay_near(points):
     """Every point that was left out is within the tolerance of the line that is drawn."""
     line = [(float(x), float(y)) for x, y in points]
-    kept = thinned(line, 2.0)
+    kept = thin_line(line, 2.0)
     assert kept[0] == line[0] and kept[-1] == line[-1] and len(kept) <= len(line)
     for p in line:
         assert min(_far(p, a, b) for a, b in pairwise(kept)) <= 2.0 + 1e-9

@@ -16,7 +16,7 @@ from relu_cert.report.html.functions import _affine, _box, _pieces
 from relu_cert.report.html.neurons import _borders, _height, heaviest_first
 from relu_cert.report.html.optimal_set import Shape, shape
 from relu_cert.report.html.page import View, view
-from relu_cert.report.html.svg import WIDTH, Frame, band, cells, chord, labelled, padded, ticks
+from relu_cert.report.html.svg import WIDTH, Frame, band, cells, chord, pad_range, tick_labels, ticks
 from relu_cert.report.optimal_set import optimal_set_view
 from tests.report.pages import Page, example_outcome, text_outcome
 
@@ -186,16 +186,16 @@ def test_ticks_are_round_and_inside(low, span, wanted):
 
 def test_tick_texts_are_even():
     """The same number of digits on one axis; zero is 0, never -0."""
-    assert [text for _, text in labelled(ticks(-1, 1, 4))] == ["-1.0", "-0.5", "0", "0.5", "1.0"]
-    assert [text for _, text in labelled([0.0, 1e6])] == ["0", "1e6"]
-    assert [text for _, text in labelled([99900.0, 99950.0])] == ["99900", "99950"]
-    assert [text for _, text in labelled([24.40001, 24.40002])] == ["24.40001", "24.40002"]
+    assert [text for _, text in tick_labels(ticks(-1, 1, 4))] == ["-1.0", "-0.5", "0", "0.5", "1.0"]
+    assert [text for _, text in tick_labels([0.0, 1e6])] == ["0", "1e6"]
+    assert [text for _, text in tick_labels([99900.0, 99950.0])] == ["99900", "99950"]
+    assert [text for _, text in tick_labels([24.40001, 24.40002])] == ["24.40001", "24.40002"]
 
 
 def test_frames_never_collapse():
     """A range of one value, zero too, gets room around it; corners map to the corners of the drawing."""
-    assert padded([3.0]) == (1.5, 4.5)
-    assert padded([0.0]) == (-1.0, 1.0)
+    assert pad_range([3.0]) == (1.5, 4.5)
+    assert pad_range([0.0]) == (-1.0, 1.0)
     frame = Frame(0, 2, 0, 4)
     assert frame.at((0, 0)) == (frame.left, frame.height - frame.bottom)
     assert frame.at((2, 4)) == (WIDTH - frame.right, frame.top)

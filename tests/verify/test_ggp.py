@@ -13,7 +13,7 @@ from properties.exact.roots import RootSum
 from relu_cert.prove.ggp.answers import GGP, Proof, Unsettled
 from relu_cert.prove.ggp.decide import decide_position
 from relu_cert.prove.ggp.design import Design
-from relu_cert.serialize import written
+from relu_cert.serialize import serialize
 from tests.verify.mutate import mutants
 from verify.errors import Declined, Rejected
 from verify.facts import COLUMNS, GROUPS, PATTERNS, Facts, proved
@@ -296,7 +296,7 @@ def test_what_the_prover_finds_is_accepted(data):
     columns = list(zip(*rows, strict=True))
     by_group = decide_position(Design(n, tuple(tuple(columns[j] for j in group) for group in groups)))
     by_column = decide_position(Design(n, tuple((column,) for column in columns)))
-    record = json.loads(json.dumps(written(GGP(by_group, by_column))))
+    record = json.loads(json.dumps(serialize(GGP(by_group, by_column))))
     found = check_ggp(direct(rows, groups), Facts(), Node(record))
     for answer, said in ((by_group, found.get(GROUPS)), (by_column, found.get(COLUMNS))):
         assert (said is None) == isinstance(answer, Unsettled)

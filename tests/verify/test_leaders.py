@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relu_cert.exact import matrix, vector
-from relu_cert.serialize import written
+from relu_cert.serialize import serialize
 from tests.leaders.planted import Y_SMALL, Z_SMALL, checked, found, holds_in_plane
 from tests.verify.mutate import mutants
 from verify import Declined, Rejected
@@ -27,14 +27,14 @@ def record() -> dict[str, Any]:
     """Evidence with several cells for each sign, equal rows and a zero row."""
     leaders, _ = found(Z_SMALL, Y_SMALL, LAMBDA, cells=3)
     assert len(leaders.plus.cells) > 1 or len(leaders.minus.cells) > 1
-    return written(leaders)
+    return serialize(leaders)
 
 
 @cache
 def tied() -> dict[str, Any]:
     """Evidence with triangles between the signs of leaders, for the sign +."""
     leaders, _ = found(Z_SMALL, Y_SMALL, LAMBDA, cells=1)
-    evidence = written(leaders)
+    evidence = serialize(leaders)
     assert evidence["+"]["cells"][0]["triangles"]["weights"]
     return evidence
 
@@ -507,7 +507,7 @@ def test_wide_data_with_dependent_rows() -> None:
     _, lower = checked(rows, y, "1", leaders)
     assert 0 < lower <= result.value.upper
     assert float(result.value.lower - lower) < 0.1 * float(result.value.lower)
-    larger = written(leaders) | {"theta": " ".join(str(2 * t) for t in leaders.integers)}
+    larger = serialize(leaders) | {"theta": " ".join(str(2 * t) for t in leaders.integers)}
     with pytest.raises(Rejected):
         checked(rows, y, "1", larger)
 
@@ -525,7 +525,7 @@ def test_wide_data_in_the_span_of_the_rows() -> None:
     theta, lower = checked(rows, [1, -1, 2], "1", leaders)
     assert lower <= result.value.upper
     assert float(result.value.lower - lower) < 0.1 * float(result.value.lower)
-    larger = written(leaders) | {"theta": " ".join(str(2 * t) for t in leaders.integers)}
+    larger = serialize(leaders) | {"theta": " ".join(str(2 * t) for t in leaders.integers)}
     with pytest.raises(Rejected):
         checked(rows, [1, -1, 2], "1", larger)
     assert matrix(rows) and len(theta) == 3

@@ -20,7 +20,7 @@ import numpy as np
 
 from relu_cert.data.dataset import NumberError, parse_number
 from relu_cert.data.raw import decode
-from relu_cert.errors import DataError, shown
+from relu_cert.errors import DataError, quote
 from relu_cert.network.formats.arrays import Array, assemble
 from relu_cert.network.trained import Origin, TrainedNetwork
 
@@ -73,10 +73,10 @@ def _network(top: object, name: str, origin: Origin) -> TrainedNetwork:
         raise _Refused("expected an object with the keys W1 and w2")
     for key in top:
         if key not in _KEYS:
-            raise _Refused(f"unknown key {shown(key)}; the keys are {', '.join(_KEYS)}")
+            raise _Refused(f"unknown key {quote(key)}; the keys are {', '.join(_KEYS)}")
     for key, expected in (("format", FORMAT), ("version", VERSION)):
         if top.get(key, expected) != expected or isinstance(top.get(key), bool):
-            raise _Refused(f"{key} is {shown(str(top[key]))}; expected {expected!r}")
+            raise _Refused(f"{key} is {quote(str(top[key]))}; expected {expected!r}")
     for key in ("W1", "w2"):
         if key not in top:
             raise _Refused(f"the key {key} is missing; expected W1, w2 and perhaps b1, b2")
@@ -124,14 +124,14 @@ def _number(place: str, value: object) -> Fraction:
             try:
                 return parse_number(value)
             except NumberError as error:
-                raise _Refused(f"{place}: found {shown(value)}, {error}") from None
+                raise _Refused(f"{place}: found {quote(value)}, {error}") from None
         case _:
             raise _Refused(f"{place} is an array or an object; expected a number")
 
 
 def _list(place: str, value: object) -> list[Any]:
     if not isinstance(value, list):
-        raise _Refused(f"{place}: expected an array of numbers, found {shown(str(value))}")
+        raise _Refused(f"{place}: expected an array of numbers, found {quote(str(value))}")
     return value
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from relu_cert.errors import DataError, UsageError, shown
+from relu_cert.errors import DataError, UsageError, quote
 from relu_cert.figures import count
 from relu_cert.network.formats.arrays import Array, Weights, assemble, optional, weights
 from relu_cert.network.trained import Origin, TrainedNetwork
@@ -49,7 +49,7 @@ def from_named(
     if "W1" in arrays or "w2" in arrays:
         for key in arrays:
             if key not in PLAIN:
-                raise DataError(f"{name}: unknown array {shown(key)}; expected {_SPELLING}.")
+                raise DataError(f"{name}: unknown array {quote(key)}; expected {_SPELLING}.")
         for key in ("W1", "w2"):
             if key not in arrays:
                 raise DataError(f"{name}: the array {key} is missing; expected {_SPELLING}.")
@@ -88,9 +88,9 @@ def without_normals(
         place = places[one]
         mean, var, gamma, beta = (found.pop(one + part, None) for part in _NORMAL)
         if mean is None or var is None:
-            raise DataError(f"{name}: {shown(one)} has no running_mean or no running_var; save the whole state dict.")
+            raise DataError(f"{name}: {quote(one)} has no running_mean or no running_var; save the whole state dict.")
         if not (var + place.eps > 0).all():
-            raise DataError(f"{name}: {shown(one + 'running_var')} is negative; it must be a variance.")
+            raise DataError(f"{name}: {quote(one + 'running_var')} is negative; it must be a variance.")
         scale = (1.0 if gamma is None else gamma) / np.sqrt(var + place.eps)
         _fold(name, found, place, scale, (0.0 if beta is None else beta) - scale * mean)
     return found, tuple(one.removesuffix(".") for one in normals)
@@ -101,7 +101,7 @@ def _fold(name: str, found: dict[str, Array], place: Normal, scale: Array, shift
     W = found[f"{place.layer}weight"]
     b = found.get(f"{place.layer}bias", np.zeros(len(W)))
     if scale.shape != (W.shape[0 if place.after else 1],) or (W.ndim > 2 and not place.after):
-        what = f"{len(scale)} channels beside {shown(place.layer)} of shape {W.shape}"
+        what = f"{len(scale)} channels beside {quote(place.layer)} of shape {W.shape}"
         raise DataError(f"{name}: batch normalisation of {what} cannot be folded; {FOLD}.")
     sizes = (-1, *[1] * (W.ndim - 1)) if place.after else (1, -1)
     found[f"{place.layer}weight"] = W * scale.reshape(sizes)
@@ -115,7 +115,7 @@ def _numbered(name: str, arrays: Mapping[str, Array], normals: Sequence[str]) ->
     stems = {re.sub(r"[0-9]+\.$", "", one) for one in (*linear, *normals)}
     if len(stems) > 1 or not linear or not all(re.search(r"[0-9]\.$", one) for one in (*linear, *normals)):
         raise DataError(
-            f"{name}: the names {shown(normals[0])} and {shown(linear[0] if linear else '')} do not say on which side "
+            f"{name}: the names {quote(normals[0])} and {quote(linear[0] if linear else '')} do not say on which side "
             f"of the activation the batch normalisation is; {FOLD}."
         )
     at = {_numbers(one)[-1]: one for one in (*linear, *normals)}
@@ -133,7 +133,7 @@ def _numbered(name: str, arrays: Mapping[str, Array], normals: Sequence[str]) ->
             found[one] = Normal(at[before], after=True)
         elif before is None or after is None or left == right:
             raise DataError(
-                f"{name}: the numbers of {shown(one)} and of the linear layers do not say on which side of the "
+                f"{name}: the numbers of {quote(one)} and of the linear layers do not say on which side of the "
                 f"activation the batch normalisation is; {FOLD}."
             )
         else:
@@ -200,11 +200,11 @@ def _two_layers(name: str, arrays: Mapping[str, Array], layer: int) -> tuple[lis
     known = {prefix + part for prefix in layers for part in ("weight", "bias")}
     for key in arrays:
         if key not in known:
-            raise DataError(f"{name}: unknown tensor {shown(key)}; expected {_SPELLING}.")
+            raise DataError(f"{name}: unknown tensor {quote(key)}; expected {_SPELLING}.")
     for prefix in layers:
         if arrays[f"{prefix}weight"].ndim != 2:
             shape = arrays[f"{prefix}weight"].shape
-            raise DataError(f"{name}: {shown(f'{prefix}weight')} has shape {shape}; expected outputs x inputs.")
+            raise DataError(f"{name}: {quote(f'{prefix}weight')} has shape {shape}; expected outputs x inputs.")
     before, layers = layers[: layer - 1], layers[layer - 1 :]
     if len(layers) > 2:
         raise DataError(f"{name}: {deep(len(layers) + len(before))}.")
@@ -213,13 +213,13 @@ def _two_layers(name: str, arrays: Mapping[str, Array], layer: int) -> tuple[lis
         raise DataError(f"{name}: a network of {found}; expected one hidden layer, that is two linear layers.")
     for one, two in pairwise([*before, layers[0]]):
         if arrays[f"{two}weight"].shape[1] != arrays[f"{one}weight"].shape[0]:
-            raise DataError(f"{name}: the layers {shown(one)} and {shown(two)} do not follow one another.")
+            raise DataError(f"{name}: the layers {quote(one)} and {quote(two)} do not follow one another.")
     a, b = layers
     fits = [pair for pair in ((a, b), (b, a)) if _follow(arrays, *pair)]
     if len(fits) == 2:
         fits = [pair for pair in fits if _numbers(pair[0]) < _numbers(pair[1])]
         if len(fits) != 1:
-            raise DataError(f"{name}: the layers {shown(a)} and {shown(b)} fit in both orders; name them W1, w2.")
+            raise DataError(f"{name}: the layers {quote(a)} and {quote(b)} fit in both orders; name them W1, w2.")
     if not fits:
         shapes = " and ".join(str(arrays[f"{prefix}weight"].shape) for prefix in layers)
         raise DataError(
@@ -361,9 +361,9 @@ def read_torch(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
         if str(key).endswith("num_batches_tracked"):
             continue
         if not isinstance(key, str) or not isinstance(tensor, torch.Tensor):
-            raise DataError(f"{name}: {shown(str(key))} is of type {type(tensor).__name__}, not a tensor; {_ADVICE}.")
+            raise DataError(f"{name}: {quote(str(key))} is of type {type(tensor).__name__}, not a tensor; {_ADVICE}.")
         if not tensor.is_floating_point() or tensor.layout != torch.strided or tensor.is_quantized:
-            raise DataError(f"{name}: {shown(key)} holds {tensor.dtype}; expected a dense tensor of floats.")
+            raise DataError(f"{name}: {quote(key)} holds {tensor.dtype}; expected a dense tensor of floats.")
         arrays[key] = tensor.detach().to(torch.float64).numpy()  # exact: no float type of PyTorch is wider
     return from_named(name, origin, arrays)
 

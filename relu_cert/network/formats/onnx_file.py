@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from relu_cert.errors import DataError, UsageError, shown
+from relu_cert.errors import DataError, UsageError, quote
 from relu_cert.network.formats.arrays import Array, assemble, exact, optional, weights
 from relu_cert.network.formats.named import deep
 from relu_cert.network.trained import Origin, TrainedNetwork
@@ -130,11 +130,11 @@ def _steps(name: str, graph: Any) -> Iterator[_Step]:
         if node.op_type == "Constant":
             continue
         if node.domain not in ("", "ai.onnx"):
-            raise DataError(f"{name}: unknown layer {shown(node.op_type)} of {shown(node.domain)}; {_CHAIN}.")
+            raise DataError(f"{name}: unknown layer {quote(node.op_type)} of {quote(node.domain)}; {_CHAIN}.")
         others = {value for value in node.input if value and value != current}
         once = sum(value == current for value in node.input) == 1
         if len(node.output) != 1 or not once or not others <= set(constants):
-            raise DataError(f"{name}: the layer {shown(node.op_type)} is not part of a chain; {_CHAIN}.")
+            raise DataError(f"{name}: the layer {quote(node.op_type)} is not part of a chain; {_CHAIN}.")
         yield from _step(name, node, current, constants)
         current = node.output[0]
     if current != graph.output[0].name:
@@ -150,11 +150,11 @@ def _constants(name: str, graph: Any) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for key, tensor in tensors.items():
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
-            raise DataError(f"{name}: {shown(key)} lies in another file; save the model as one file.")
+            raise DataError(f"{name}: {quote(key)} lies in another file; save the model as one file.")
         try:
             array = np.asarray(onnx.numpy_helper.to_array(tensor))
         except Exception:  # whatever a damaged tensor does
-            raise DataError(f"{name}: the tensor {shown(key)} cannot be read; export the model again.") from None
+            raise DataError(f"{name}: the tensor {quote(key)} cannot be read; export the model again.") from None
         found[key] = array
     return found
 
@@ -195,7 +195,7 @@ def _step(name: str, node: Any, current: str, constants: dict[str, Array]) -> It
             if len(node.input) > 2 and node.input[2]:
                 yield _Shift(_exact(constants[node.input[2]], name) * attributes["beta"])
         case other:
-            raise DataError(f"{name}: unknown layer {shown(other)}; {_CHAIN}.")
+            raise DataError(f"{name}: unknown layer {quote(other)}; {_CHAIN}.")
 
 
 def _normal(name: str, node: Any, attributes: dict[str, Any], constants: dict[str, Array]) -> _Scale:
@@ -246,7 +246,7 @@ def _attributes(name: str, node: Any) -> dict[str, Any]:
     found = dict(_KNOWN.get(node.op_type, {}))
     told = [attribute.name for attribute in node.attribute]
     if len(set(told)) < len(told) or not set(told) <= set(found):
-        raise DataError(f"{name}: unknown attributes of the layer {shown(node.op_type)}; {_CHAIN}.")
+        raise DataError(f"{name}: unknown attributes of the layer {quote(node.op_type)}; {_CHAIN}.")
     for attribute in node.attribute:
         if found[attribute.name] is None:
             found[attribute.name] = [*attribute.ints] or (attribute.s.decode() if attribute.s else attribute.i)

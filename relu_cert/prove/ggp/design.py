@@ -170,7 +170,7 @@ def cone_win(blocks: Sequence[int], basis: tuple[BlockVector, ...], P: Sequence[
 def first_cones(basis: tuple[BlockVector, ...]) -> list[Cone]:
     """Cones spanned by +-(the basis): with their negatives they cover its span."""
     return [
-        (basis[0], *(_combined(u, -1 if code >> i & 1 else 1, u, 0) for i, u in enumerate(basis[1:])))
+        (basis[0], *(_combine(u, -1 if code >> i & 1 else 1, u, 0) for i, u in enumerate(basis[1:])))
         for code in range(2 ** (len(basis) - 1))
     ]
 
@@ -178,7 +178,7 @@ def first_cones(basis: tuple[BlockVector, ...]) -> list[Cone]:
 def split_cone(cone: Cone, cut: Cut) -> tuple[Cone, Cone]:
     """The two cones with h = p g_i + q g_j in the place of g_i, and of g_j."""
     i, j, p, q = cut
-    h = _combined(cone[i], p, cone[j], q)
+    h = _combine(cone[i], p, cone[j], q)
     return (*cone[:i], h, *cone[i + 1 :]), (*cone[:j], h, *cone[j + 1 :])
 
 
@@ -225,5 +225,5 @@ def longest_edge(cone: Cone) -> Cut:
     )
 
 
-def _combined(u: BlockVector, p: int, v: BlockVector, q: int) -> BlockVector:
+def _combine(u: BlockVector, p: int, v: BlockVector, q: int) -> BlockVector:
     return tuple(tuple(p * x + q * y for x, y in zip(a, b, strict=True)) for a, b in zip(u, v, strict=True))

@@ -23,7 +23,7 @@ from relu_cert.errors import Unsettled
 from relu_cert.exact import Vector, column, nearest_solution, norm_squared, to_fmpq, to_fraction
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import BallSet, Exactly, Facts
-from relu_cert.prove.field import Rows, product, reduced
+from relu_cert.prove.field import Rows, product, reduced_rows
 from relu_cert.prove.multipliers import binary_grid, from_grid, to_grid
 from relu_cert.prove.polytope.polytope import MinNorm, Polytope, ShortestWeights, Unlisted
 from relu_cert.prove.polytope.system import MOST_BITS, Scalar, System, weight_system
@@ -44,7 +44,7 @@ def shortest(system: System, vertices: Sequence[dict[int, Fraction]]) -> MinNorm
     support = proposed_support(system)
     if support is None:
         return None
-    return _exact(system, support, vertices) if system.exact else _enclosed(system, support)
+    return _exact(system, support, vertices) if system.exact else _enclosed_shortest(system, support)
 
 
 def shortest_alone(system: System) -> ShortestWeights | None:
@@ -64,11 +64,11 @@ def shortest_alone(system: System) -> ShortestWeights | None:
     if any(product(alpha, row[:-1]) != x for row, x in zip(rows, g, strict=True)):
         return None
     if system.rational:
-        weights = _embedded(system.names, tuple(map(to_fraction, alpha)), system.total)
+        weights = _embed(system.names, tuple(map(to_fraction, alpha)), system.total)
         return ShortestWeights(0, weights, ZERO, tuple(map(to_fraction, mu)))
     unit = Fraction(1, 1 << TOLD_BITS)
     rounded = tuple(max(x.rounded(TOLD_BITS), unit) if x else ZERO for x in alpha)
-    return ShortestWeights(0, _embedded(system.names, rounded, system.total), 2 * unit, tuple(mu))
+    return ShortestWeights(0, _embed(system.names, rounded, system.total), 2 * unit, tuple(mu))
 
 
 def _slopes(equations: Rows, support: Sequence[int]) -> list[Scalar] | None:
@@ -76,7 +76,7 @@ def _slopes(equations: Rows, support: Sequence[int]) -> list[Scalar] | None:
     T. None where there is none."""
     size, zero = len(equations), equations[0][-1] * 0
     on = [[row[a] for a in support] for row in equations]
-    rows, pivots = reduced([[*(product(p, q) for q in on), row[-1]] for p, row in zip(on, equations, strict=True)])
+    rows, pivots = reduced_rows([[*(product(p, q) for q in on), row[-1]] for p, row in zip(on, equations, strict=True)])
     if size in pivots:
         return None
     free = [j for j in range(size) if j not in pivots]
@@ -135,14 +135,14 @@ def _exact(system: System, support: Sequence[int], vertices: Sequence[dict[int, 
     found = nearest_solution(system.on(support), system.g, (ZERO,) * len(support))
     if found is None:
         return None
-    alpha = _embedded(support, found, len(system.names))
+    alpha = _embed(support, found, len(system.names))
     squared = norm_squared(alpha)
     if min(alpha) < 0 or any(sum(alpha[a] * x for a, x in p.items()) < squared for p in vertices):
         return None
-    return MinNorm(_embedded(system.names, alpha, system.total), ZERO)
+    return MinNorm(_embed(system.names, alpha, system.total), ZERO)
 
 
-def _enclosed(system: System, support: Sequence[int]) -> MinNorm | None:
+def _enclosed_shortest(system: System, support: Sequence[int]) -> MinNorm | None:
     """alpha = (F'mu)_+ with its error; None where a sign is not proved.
 
     With f_l = sum_T |F_l| the entries of F_T F_T' are off by at most D_lm = rho_l f_m + f_l rho_m + |T| rho_l rho_m.
@@ -185,7 +185,7 @@ def _column(entries: Sequence[fmpq]) -> fmpq_mat:
     return fmpq_mat(len(entries), 1, list(entries))
 
 
-def _embedded(support: Sequence[int], entries: Vector, size: int) -> Vector:
+def _embed(support: Sequence[int], entries: Vector, size: int) -> Vector:
     alpha = [ZERO] * size
     for a, x in zip(support, entries, strict=True):
         alpha[a] = x
@@ -215,7 +215,7 @@ def list_polytope(facts: Facts, most: int = MOST_BASES) -> Polytope | Unlisted:
     lengths = (FEW_BITS, MOST_BITS) if isinstance(facts.optimal_set, BallSet) else (MOST_BITS,)
     for bits in lengths:
         try:
-            return _listed(facts, weight_system(facts, bits), most)
+            return _list_polytope(facts, weight_system(facts, bits), most)
         except TooManyBases as why:
             return Unlisted(str(why), final=True)
         except Unsettled as why:
@@ -262,7 +262,7 @@ def _in_several_blocks(facts: Facts) -> bool:
     return len(set(kernels)) < len(kernels)
 
 
-def _listed(facts: Facts, system: System, most: int) -> Polytope:
+def _list_polytope(facts: Facts, system: System, most: int) -> Polytope:
     exact = facts.optimal_set
     if isinstance(exact, Exactly):
         support = tuple(a for a, x in enumerate(exact.solutions[0]) if x)

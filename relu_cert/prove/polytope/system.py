@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from relu_cert.exact import Vector, column, dot, norm_squared, sqrt_upper, to_fmpq, to_fraction
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import BallSet, Exactly, Facts, UnknownSet
-from relu_cert.prove.field import Exact, matrix, reduced
+from relu_cert.prove.field import Exact, matrix, reduced_rows
 from relu_cert.prove.optimal_set import largest_squared
 from relu_cert.prove.projection import floats
 from relu_cert.prove.split import columns, split_map
@@ -93,7 +93,7 @@ class System:
         size, k, zero = len(basis), len(self.names), fmpq(0)
         units = [[fmpq(int(i == l)) for l in range(0 if self.exact else size)] for i in range(size)]
         rows = [[*(row[a] for a in basis), *row, *unit] for row, unit in zip(self.equations(), units, strict=True)]
-        found, pivots = reduced(rows)
+        found, pivots = reduced_rows(rows)
         if pivots != list(range(size)):
             raise ZeroDivisionError
         T, x = [row[size : size + k] for row in found], [row[size + k] for row in found]
@@ -111,7 +111,7 @@ class System:
 
     def rank(self, chosen: Sequence[int]) -> int:
         """The rank of the given columns of F."""
-        return len(reduced([[row[a] for a in chosen] for row in self.F.tolist()])[1])
+        return len(reduced_rows([[row[a] for a in chosen] for row in self.F.tolist()])[1])
 
 
 def exact_system(outputs: Sequence[Exact], fit: Exact) -> System:
@@ -122,7 +122,7 @@ def exact_system(outputs: Sequence[Exact], fit: Exact) -> System:
 
 def _reduced_system(rows: list[list[Scalar]], k: int) -> System:
     """The same from the rows of [Q | fit]."""
-    kept, _ = reduced(rows)
+    kept, _ = reduced_rows(rows)
     F = matrix([row[:k] for row in kept], k)
     g = tuple(to_fraction(row[k]) if isinstance(F, fmpq_mat) else row[k] for row in kept)
     zero = (Fraction(0),) * len(kept)
@@ -148,17 +148,17 @@ def weight_system(facts: Facts, bits: int = MOST_BITS) -> System:
         return exact_system([one.q for one in exact.tied], fit)
     if isinstance(exact, UnknownSet):
         raise ValueError("the optimal set is not known")
-    return _enclosed(facts, exact, bits)
+    return _enclosed_system(facts, exact, bits)
 
 
-def _enclosed(facts: Facts, found: BallSet, bits: int) -> System:
+def _enclosed_system(facts: Facts, found: BallSet, bits: int) -> System:
     """F and g of the split, or the masses alone, rounded down to a grid, finer than their errors if it may be."""
     k = len(found.classes)
     zero = Fraction(0)
     if not found.split:
         S = len(found.groups)
         shares = fmpq_mat(S, k, [int(a in group) for group in found.groups for a in range(k)])
-        return _rounded(shares, found.masses, (zero,) * S, (found.mass_error,) * S, tuple(range(k)), k, bits)
+        return _round_system(shares, found.masses, (zero,) * S, (found.mass_error,) * S, tuple(range(k)), k, bits)
     theta = column(facts.dual.theta)
     maps = [class_map(facts.problem, neuron) for neuron in found.classes]
     outputs = [one.output(theta).entries() for one in maps]
@@ -174,7 +174,7 @@ def _enclosed(facts: Facts, found: BallSet, bits: int) -> System:
         for l, row in enumerate(lift)
         if not dot(row, facts.problem.y)
     }
-    rounded = _rounded(
+    rounded = _round_system(
         F,
         (*found.masses, *(dot(row, facts.problem.y) for row in lift)),
         (*(zero,) * masses, *(sqrt_upper(norm_squared(row), 64) * moved for row in lift)),
@@ -186,7 +186,7 @@ def _enclosed(facts: Facts, found: BallSet, bits: int) -> System:
     return replace(rounded, silent=silent)
 
 
-def _rounded(
+def _round_system(
     F: fmpq_mat, g: Vector, F_error: Vector, g_error: Vector, names: tuple[int, ...], total: int, most: int
 ) -> System:
     """The same on a grid of 2^-bits, which is added to the errors."""

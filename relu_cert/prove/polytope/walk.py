@@ -75,7 +75,7 @@ def walk(system: System, start: Basis, most: int) -> Walk:
     for basis in queue:
         require_time()
         corner = _corner(system, basis, dict(zip(start, tilt, strict=True)))
-        point = {a: _told(corner.known.x[i]) for i, a in enumerate(basis) if i not in corner.zeros}
+        point = {a: _weight_text(corner.known.x[i]) for i, a in enumerate(basis) if i not in corner.zeros}
         points.setdefault(tuple(point), point)
         numbers[basis] = number.setdefault(tuple(point), len(number))
         for entering in range(len(system.names)):
@@ -238,6 +238,6 @@ def _ends(a: fmpq, error: fmpq) -> tuple[int, int]:
     return middle - reach, middle + 1 + reach
 
 
-def _told(x: fmpq | Number) -> Fraction:
+def _weight_text(x: fmpq | Number) -> Fraction:
     """The weight, or a rational near to it if it is irrational."""
     return to_fraction(x) if isinstance(x, fmpq) else x.near()

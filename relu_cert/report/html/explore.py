@@ -9,7 +9,7 @@ import numpy as np
 
 from relu_cert.data.dataset import Dataset
 from relu_cert.exact import rational, sqrt_upper
-from relu_cert.figures import count, decimal, enclosed, short
+from relu_cert.figures import count, decimal, enclosed_number, short
 from relu_cert.prove.polytope.system import weight_system
 from relu_cert.report.explore import ROUNDING, Exploration, Row
 from relu_cert.report.html.check import verdict_section
@@ -31,7 +31,7 @@ from relu_cert.report.html.page import (
     view_of,
 )
 from relu_cert.report.html.set_figures import set_figures
-from relu_cert.report.html.svg import Frame, padded
+from relu_cert.report.html.svg import Frame, pad_range
 
 MOST_VERTICES = 2000
 SAME = "All four networks say the same of every validation and test point, up to rounding."
@@ -72,7 +72,7 @@ def _head(found: Exploration) -> Head:
         f"{found.validation.n:,} points to validate, {found.test.n:,} to test."
     )
     shown = [
-        ("optimal value p*", enclosed(facts.value.lower, facts.value.upper, 10), "the same for all"),
+        ("optimal value p*", enclosed_number(facts.value.lower, facts.value.upper, 10), "the same for all"),
         ("λ", short(facts.lam, 14), f"λmax ≈ {decimal(sqrt_upper(facts.lambda_max.squared), 6)}"),
         ("dimension", "–" if listed is None else str(listed.dimension), "of the optimal set"),
         ("minimal networks", "–" if listed is None else f"{len(listed.vertices):,}", "the vertices"),
@@ -133,7 +133,7 @@ def _errors(found: Exploration) -> Element | None:
     points = np.array([_mse(found, found.validation, vertices), _mse(found, found.test, vertices)]).T
     rows = np.array([[row.validation, row.test] for row in found.rows])
     every = np.vstack([points, rows])
-    x, y = padded(every[:, 0].tolist()), padded(every[:, 1].tolist())
+    x, y = pad_range(every[:, 0].tolist()), pad_range(every[:, 1].tolist())
     frame = Frame(max(0.0, x[0]), x[1], max(0.0, y[0]), y[1], height=330.0)
     names = [row.name for row in found.rows]
     return frame.picture(

@@ -19,7 +19,7 @@ from relu_cert.figures import decimal
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.html.neurons import heaviest_first, neuron_name
 from relu_cert.report.html.page import Section, e, number
-from relu_cert.report.html.svg import WIDTH, Point, path, picture, tint, told
+from relu_cert.report.html.svg import WIDTH, Point, path, picture, tint, tooltip
 
 Floats = NDArray[np.float64]
 MOST_FILTERS, MOST_MAPS = 24, 6
@@ -163,4 +163,4 @@ def _squares(neuron: ExactNeuron, windows: Windows, x: float, y: float, cell: fl
         left = x + (channel * (columns + 1) + column) * cell
         square = {"x": left, "y": y + row * cell, "width": cell - 1, "height": cell - 1}
         colour = tint(value, 0.06 + 0.84 * abs(value) / largest, "tile")
-        yield e("rect", told(f"{name}: {value / largest:.4g}"), **colour, **square)
+        yield e("rect", tooltip(f"{name}: {value / largest:.4g}"), **colour, **square)

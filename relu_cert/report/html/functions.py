@@ -21,14 +21,14 @@ from relu_cert.report.html.svg import (
     chord,
     dot,
     drawing,
-    labelled,
-    padded,
+    pad_range,
     path,
     short_name,
+    tick_labels,
     ticks,
     tint,
-    told,
     tone,
+    tooltip,
 )
 
 MOST_NEURONS = 60
@@ -66,7 +66,7 @@ def curves_figure(views: Mapping[str, View]) -> Element | None:
     frame = _frame(x0, x1, (piece for pieces in drawn for piece in pieces), *map(float, first.y))
     classes = [f"way m{i}" for i in range(len(drawn))]
     paths = ["".join(frame.path(piece) for piece in pieces) for pieces in drawn]
-    lines = [e("path", told(name), d=d, cls=cls) for name, d, cls in zip(views, paths, classes, strict=True)]
+    lines = [e("path", tooltip(name), d=d, cls=cls) for name, d, cls in zip(views, paths, classes, strict=True)]
     return frame.picture(
         "The functions of several optimal networks",
         "Optimal networks: equal at the training data (circles: targets), different elsewhere.",
@@ -99,12 +99,12 @@ def function_figure(view: View) -> Element | None:
 
 def _range(view: View, column: int = 0, share: float = 0.1) -> tuple[float, float]:
     """What is shown of a feature: the data, and without a bias zero, where all neurons bend."""
-    return padded([*map(float, view.inputs()[:, column]), *([] if view.bias else [0.0])], share)
+    return pad_range([*map(float, view.inputs()[:, column]), *([] if view.bias else [0.0])], share)
 
 
 def _frame(x0: float, x1: float, pieces: Iterable[Sequence[Point]], *more: float) -> Frame:
     """A frame that holds graphs and further heights."""
-    return Frame(x0, x1, *padded([*more, *(p[1] for piece in pieces for p in piece)]))
+    return Frame(x0, x1, *pad_range([*more, *(p[1] for piece in pieces for p in piece)]))
 
 
 def _rows(view: View) -> Iterator[tuple[int, Floats, float, float]]:
@@ -154,7 +154,7 @@ def scatter_figure(view: View) -> Element | None:
     """Target against fit, for data that no plane can show."""
     if view.space != "none":
         return None
-    low, high = padded([*map(float, view.y), *map(float, view.fit)])
+    low, high = pad_range([*map(float, view.y), *map(float, view.fit)])
     frame = Frame(low, high, low, high, height=400.0)
     return frame.picture(
         "Target against fit",
@@ -280,7 +280,7 @@ class _Scale:
             e("rect", x=left + i * each, y=2.0, width=each, height=10.0, **self.tint((low + high) / 2))
             for i, (low, high) in enumerate(found)
         ]
-        texts = labelled(self.levels)
+        texts = tick_labels(self.levels)
         skip = 1 + len(texts) // 9
         zero = min(range(len(texts)), key=lambda i: abs(texts[i][0]))
         names = [

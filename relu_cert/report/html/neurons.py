@@ -12,7 +12,7 @@ import numpy as np
 from relu_cert.figures import decimal
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.html.page import View, e, number
-from relu_cert.report.html.svg import WIDTH, Frame, Point, padded, path, picture, short_name, tint, told, tone
+from relu_cert.report.html.svg import WIDTH, Frame, Point, pad_range, path, picture, short_name, tint, tone, tooltip
 from relu_cert.report.optimal_set import TiedNeuron
 
 MOST_NEURONS = 40
@@ -58,7 +58,7 @@ class Strips:
         found = []
         for j, value in enumerate(shown):
             place = {"x": self.x + j * self.cell, "y": y + 1, "width": self.cell - 1, "height": height - 3}
-            title = told(f"{self.names[j]}: {value / largest:.4g}")
+            title = tooltip(f"{self.names[j]}: {value / largest:.4g}")
             found.append(e("rect", title, **tint(value, 0.06 + 0.84 * abs(value) / largest, "tile"), **place))
         return found
 
@@ -127,7 +127,7 @@ def dual_figure(view: View, tied: Sequence[TiedNeuron] = ()) -> Element | None:
     borders = _borders(view)
     angles = sorted({*(-pi + tau * i / SAMPLES for i in range(SAMPLES + 1)), *borders})
     heights = [_height(view, a) for a in angles]
-    frame = Frame(-180.0, 180.0, *padded([-view.lam, view.lam, *heights], 0.12))
+    frame = Frame(-180.0, 180.0, *pad_range([-view.lam, view.lam, *heights], 0.12))
     marks = [(one.direction, float(one.sign), 8.0, "ring", "{}: a neuron that ties") for one in tied]
     pairs = zip(view.gates, view.slopes, strict=True)
     marks += [(gate, float(gate @ slope), 5.0, "mark", "neuron at {}") for gate, slope in pairs]

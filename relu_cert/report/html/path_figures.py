@@ -16,7 +16,7 @@ from relu_cert.path.curve import Breakpoint, CurveNeuron, Sample
 from relu_cert.path.pieces import PathPieces
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.report.html.page import e, number
-from relu_cert.report.html.svg import Frame, Point, padded, path, thinned, tone
+from relu_cert.report.html.svg import Frame, Point, pad_range, path, thin_line, tone
 from relu_cert.report.path import event, set_text
 
 TURN = 0.35  # unit directions nearer than this are the same neuron
@@ -214,7 +214,7 @@ class Axis:
 def path_figure(axis: Axis, found: Sequence[Track], steps: Sequence[Level]) -> Element:
     """Three panels over one axis: the signed weight of every neuron, the width, and the proof."""
     heights = [track.sign * spot.weight for track in found for run in track.runs for spot in run]
-    low, high = padded([0.0, *heights])
+    low, high = pad_range([0.0, *heights])
     upper = axis.frame(low, high, height=430.0, bottom=162.0)
     widest = max((level.width for level in steps), default=1) or 1
     lower = axis.frame(0.0, widest + 0.6, height=430.0, top=290.0, bottom=72.0, left=upper.left)
@@ -431,4 +431,4 @@ def _legend(axis: Axis) -> str:
 
 def _thin(frame: Frame, points: Iterable[Point], *, closed: bool = False) -> str:
     """The d of a path through points in data coordinates, without those that nobody would miss."""
-    return path(thinned([frame.at(p) for p in points]), closed=closed)
+    return path(thin_line([frame.at(p) for p in points]), closed=closed)

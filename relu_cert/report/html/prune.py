@@ -32,7 +32,7 @@ from relu_cert.report.html.page import (
     verify_section,
     view_of,
 )
-from relu_cert.report.html.svg import Frame, labelled, padded, ticks
+from relu_cert.report.html.svg import Frame, pad_range, tick_labels, ticks
 from relu_cert.report.prune import Pruning
 
 MOST_LISTED = 200
@@ -107,10 +107,10 @@ def curve(found: Pruning, what: str) -> Element | None:
     values = [getattr(step, what) for steps in ways.values() for step in steps]
     if not np.isfinite(values).all():
         return None
-    low, high = padded([0.0, *values])
+    low, high = pad_range([0.0, *values])
     widest = len(found.start)
     frame = Frame(-0.3 - 0.02 * widest, widest + 0.3, max(low, 0.0), high, height=290.0)
-    across = [(v, str(round(v))) for v, _ in labelled(ticks(0.0, float(widest), 8)) if v == round(v)]
+    across = [(v, str(round(v))) for v, _ in tick_labels(ticks(0.0, float(widest), 8)) if v == round(v)]
     classes = [f"way w{i}" if i else "way chosen" for i in range(len(ways))]
     lines = [
         frame.line([(float(step.width), float(getattr(step, what))) for step in steps], cls, strategy)

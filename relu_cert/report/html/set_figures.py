@@ -14,7 +14,19 @@ from relu_cert.figures import count
 from relu_cert.report.html.neurons import Strips
 from relu_cert.report.html.optimal_set import Shape
 from relu_cert.report.html.page import Floats, e
-from relu_cert.report.html.svg import WIDTH, Frame, Layer, Point, dot, labelled, path, picture, thinned, ticks, told
+from relu_cert.report.html.svg import (
+    WIDTH,
+    Frame,
+    Layer,
+    Point,
+    dot,
+    path,
+    picture,
+    thin_line,
+    tick_labels,
+    ticks,
+    tooltip,
+)
 
 ROW = 20.0
 MOST_NEURONS = 60
@@ -38,13 +50,13 @@ def ranges_figure(shape: Shape, tiles: Strips) -> Element | None:
     for a, name in enumerate(shape.names):
         y, low, high = top + a * ROW, float(shape.low[a]), float(shape.high[a])
         x0, x1 = frame.x(low), frame.x(high)
-        title, place = told(f"{low:.6g} to {high:.6g}"), {"x": x0, "y": y + 4, "width": max(3.0, x1 - x0)}
+        title, place = tooltip(f"{low:.6g} to {high:.6g}"), {"x": x0, "y": y + 4, "width": max(3.0, x1 - x0)}
         text = name if name.startswith("b") else f"{'+' if shape.signs[a] == 'plus' else '−'} {name}"
         marks.append(e("text", text, x=left - 6, y=y + 14, cls="tick end"))
         marks.append(e("rect", title, height=ROW - 8, rx=3.0, cls=f"bar {shape.signs[a]}", **place))
         marks += tiles.row(shape.directions[a], y, ROW) if tiles.names else []
     lines = []
-    for value, text in labelled(ticks(0.0, frame.x1, 5)):
+    for value, text in tick_labels(ticks(0.0, frame.x1, 5)):
         lines.append(e("path", d=path([(frame.x(value), top), (frame.x(value), bottom)]), cls="grid"))
         lines.append(e("text", text, x=frame.x(value), y=bottom + 14, cls="tick mid"))
     free = int((shape.low <= ZERO * shape.reach).sum())
@@ -196,7 +208,7 @@ def _wires(space: _Space, edges: Sequence[tuple[int, int]]) -> Element:
     share = np.sin(np.linspace(0.0, np.pi / 2, 25))[:, None] ** 2
     back, front = [], []
     for a, b in edges:
-        line = path(thinned(space.places(corners[a] + share * (corners[b] - corners[a]))))
+        line = path(thin_line(space.places(corners[a] + share * (corners[b] - corners[a]))))
         if not hull or any(face.towards and {a, b} <= set(face.corners) for face in hull):
             front.append(e("path", d=line, cls="edge"))
         else:

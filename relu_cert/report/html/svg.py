@@ -37,7 +37,7 @@ class Frame:
 
     def __post_init__(self) -> None:
         if not self.left:
-            longest = max((len(text) for _, text in labelled(ticks(self.y0, self.y1, 6))), default=1)
+            longest = max((len(text) for _, text in tick_labels(ticks(self.y0, self.y1, 6))), default=1)
             object.__setattr__(self, "left", max(46.0, 28.0 + LETTER * longest))
 
     @property
@@ -68,7 +68,7 @@ class Frame:
 
     def line(self, points: Iterable[Point], cls: str, title: str | None = None) -> Element:
         """A line through points in data coordinates."""
-        return e("path", told(title), d=self.path(points), cls=cls)
+        return e("path", tooltip(title), d=self.path(points), cls=cls)
 
     def upwards(self, value: float, cls: str) -> Element:
         """The line at a value across, from the floor to the ceiling."""
@@ -93,8 +93,8 @@ class Frame:
 
     def axes(self, xlabel: str, ylabel: str, *, xticks: Ticks | None = None, yticks: Ticks | None = None) -> Element:
         """Grid lines, tick labels and the names of the axes; without a name an axis has no labels of its own."""
-        across = xticks if xticks is not None else labelled(ticks(self.x0, self.x1, 6))
-        upwards = yticks if yticks is not None else labelled(ticks(self.y0, self.y1, 6))
+        across = xticks if xticks is not None else tick_labels(ticks(self.x0, self.x1, 6))
+        upwards = yticks if yticks is not None else tick_labels(ticks(self.y0, self.y1, 6))
         named = across if xlabel else ()
         top, floor, left, wall = map(number, (self.top, self.floor, self.left, self.wall))
         middle = (self.left + self.wall) / 2
@@ -155,7 +155,7 @@ def path(points: Iterable[Point], *, closed: bool = False) -> str:
     return f"M{body}Z" if closed else f"M{body}"
 
 
-def thinned(points: Sequence[Point], room: float = 0.12) -> list[Point]:
+def thin_line(points: Sequence[Point], room: float = 0.12) -> list[Point]:
     """A line of fewer points that stays within `room` of all of them (Ramer, Douglas, Peucker)."""
     if len(points) < 3:
         return list(points)
@@ -180,7 +180,7 @@ def thinned(points: Sequence[Point], room: float = 0.12) -> list[Point]:
 
 def dot(place: Point, radius: float, cls: str, title: str | None = None, **more: str) -> Element:
     """A dot of the drawing; the title is told where the mouse is over it."""
-    return e("circle", told(title), cx=place[0], cy=place[1], r=radius, cls=cls, **more)
+    return e("circle", tooltip(title), cx=place[0], cy=place[1], r=radius, cls=cls, **more)
 
 
 def tone(sign: float) -> str:
@@ -194,7 +194,7 @@ def tint(value: float, strength: float, also: str = "") -> dict[str, str]:
     return {"cls": cls, "fill_opacity": str(round(strength, 3))}
 
 
-def told(title: str | None) -> Element | None:
+def tooltip(title: str | None) -> Element | None:
     """What is told where the mouse is."""
     return None if title is None else e("title", title)
 
@@ -216,7 +216,7 @@ def ticks(low: float, high: float, wanted: int) -> list[float]:
     return [k * step for k in range(first, last + 1)]
 
 
-def labelled(values: Sequence[float]) -> list[tuple[float, str]]:
+def tick_labels(values: Sequence[float]) -> list[tuple[float, str]]:
     """Tick values with their text, all to the same digits."""
     step = abs(values[1] - values[0]) if len(values) > 1 else max(abs(values[0]), 1.0) if values else 1.0
     largest = max((abs(v) for v in values), default=1.0)
@@ -235,7 +235,7 @@ def _told_apart(values: Sequence[float]) -> list[tuple[float, str]]:
     return list(zip(values, texts, strict=True))
 
 
-def padded(values: Sequence[float], share: float = 0.08) -> tuple[float, float]:
+def pad_range(values: Sequence[float], share: float = 0.08) -> tuple[float, float]:
     """A range with room around the values, never empty."""
     low, high = min(values), max(values)
     room = (high - low) * share if low < high else abs(low) / 2 or 1.0
