@@ -112,12 +112,19 @@ def aligned(lines: str) -> str:
 
 def said(x: Any) -> str:
     """The expression as text; the roots of polynomials in it with what encloses its value."""
-    from sympy import CRootOf, Integer, floor, sstr
+    from sympy import sstr
 
-    if not x.has(CRootOf) or x.free_symbols:
-        return str(sstr(x))
+    return f"{sstr(x)}{enclosed(x)}"
+
+
+def enclosed(x: Any) -> str:
+    """Where a number is that is told by roots of polynomials; nothing for others."""
+    from sympy import CRootOf, Expr, Integer, floor
+
+    if not isinstance(x, Expr) or not x.has(CRootOf) or x.free_symbols:
+        return ""
     low = Fraction(int(floor(x.evalf(40) * Integer(10) ** PLACES)), 10**PLACES)
-    return f"{sstr(x)} in [{', '.join(holds(y) for y in (low, low + Fraction(1, 10**PLACES)))}]"
+    return f" in [{', '.join(holds(y) for y in (low, low + Fraction(1, 10**PLACES)))}]"
 
 
 def holds(x: Fraction) -> str:

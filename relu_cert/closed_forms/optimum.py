@@ -93,7 +93,7 @@ class ClosedForm:
 
     def equations(self) -> Iterator[tuple[Any, Any]]:
         """Names and what they are, for people."""
-        from sympy import Symbol
+        from sympy import Integer, Symbol
 
         yield Symbol("p^{*}"), self.value
         if self.lambda_max is not None:
@@ -101,6 +101,8 @@ class ClosedForm:
         for i, neuron in enumerate(self.tied, 1):
             yield Symbol(f"|w_{i}|"), neuron.weight
             yield Symbol(f"u_{i}"), neuron.direction.T
+            if neuron.sign < 0:
+                yield Symbol(f"xi_{i}"), Integer(-1)
             if neuron.output is not None:
                 yield Symbol(f"v_{i}"), neuron.output.T
         for i, c in enumerate(self.free[0] if self.free else (), 1):

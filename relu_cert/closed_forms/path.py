@@ -282,6 +282,8 @@ class PathForm:
                 if neuron.weight is not None:
                     yield Symbol(f"|w_{k}|"), neuron.weight
                 yield Symbol(f"u_{k}"), neuron.direction.T
+                if neuron.sign < 0:
+                    yield Symbol(f"xi_{k}"), Integer(-1)
 
     def latex(self) -> str:
         """The formulas as LaTeX, a line for each."""

@@ -254,3 +254,5 @@ def test_notebooks_and_pages_show_formulas(xor: Certified, tmp_path: object) -> 
     page = replace(found.report, exact=True).html()
     assert "In closed form" in page and "<mfrac>" in page and "from λ" in page
     assert "In closed form" not in found.report.html()
+    signs = path([[1], [2], [-1]], [1, 3, -2], low="1/10")
+    assert "\\xi_{2} &= -1" in signs.exact.latex() and "ξ_2" in replace(signs.report, exact=True).html()

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from relu_cert import __version__
 from relu_cert.bags import EACH
 from relu_cert.checker import recheck_command
+from relu_cert.closed_forms.numbers import enclosed
 from relu_cert.data.dataset import Dataset, Source
 from relu_cert.files import stem
 from relu_cert.problem.problem import Problem
@@ -268,7 +269,7 @@ def math(expression: Any) -> Element:
     """An expression as an element of MathML."""
     from sympy import mathml
 
-    text = mathml(expression, printer="presentation")
+    text = mathml(expression, printer="presentation").replace("complexrootof", "root")
     known = re.sub(
         "&(?!lt;|gt;|amp;)[A-Za-z]+;", lambda found: unescape(found[0]), text
     )  # names that XML does not have
@@ -277,8 +278,11 @@ def math(expression: Any) -> Element:
 
 def formula_section(equations: Iterable[tuple[Any, Any]]) -> Section:
     """Names and what they are, a line for each."""
-    rows = [e("tr", e("td", NAMES.get(str(left), str(left))), e("td", math(right))) for left, right in equations]
-    note = e("p", "Proved, in exact numbers: what is not proved is not here.")
+    rows = [
+        e("tr", e("td", NAMES.get(str(left), str(left).replace("xi_", "ξ_"))), e("td", math(right), enclosed(right)))
+        for left, right in equations
+    ]
+    note = e("p", "Proved, in exact numbers: what is not proved is not here. ξ = -1: outputs are subtracted.")
     return Section("closed-form", "In closed form", (note, e("table", e("tbody", rows))))
 
 
