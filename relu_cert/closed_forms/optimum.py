@@ -28,7 +28,6 @@ from relu_cert.closed_forms.numbers import (
     root_of,
     said,
 )
-from relu_cert.closed_forms.outputs import closed_outputs
 from relu_cert.errors import Unsettled
 from relu_cert.evidence.outputs import Alone, Pair
 from relu_cert.exact import Vector, first_independent, matrix_of, middle, norm_squared, to_fmpq, to_fraction
@@ -244,6 +243,8 @@ def _zero_form(facts: Facts, classes: int) -> ClosedForm:
 
 def _outputs_form(facts: Facts) -> ClosedForm | None:
     """Several outputs: the only network, or two different ones."""
+    from relu_cert.closed_forms.outputs import closed_outputs  # slow to load, and one output does without
+
     problem, alone = facts.problem, facts.alone
     if problem.loss is SOFTMAX:
         none = isinstance(alone, Alone) and not alone.classes and not problem.free
