@@ -72,6 +72,8 @@ def planted(draw: Random) -> tuple[list[list[int]], list[Fraction], Fraction]:
     chosen = draw.sample(near, min(len(near), draw.choice((2, 3, 3)))) + draw.sample(
         far, min(len(far), draw.choice((0, 1)))
     )
+    if not chosen:
+        return planted(draw)
     weights = [draw.choice((0, 1, 1, 2)) * (sum(x * y for x, y in zip(a, r, strict=True)) // lam) for a in chosen]
     y = [Fraction(r[k] + sum(w * a[k] for w, a in zip(weights, chosen, strict=True))) for k in range(n)]
     return [list(row) for row in zip(*chosen, strict=True)], y, Fraction(lam)

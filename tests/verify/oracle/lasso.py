@@ -265,7 +265,7 @@ def on_pieces(lasso: Lasso, pieces: list[dict[str, Any]]) -> Iterator[tuple[str,
     for piece in pieces:
         lo, hi, radius = (Fraction(piece[key]) for key in ("lo", "hi", "radius"))
         places = lasso.places(lo, hi)
-        if "lifted" not in piece:
+        if "lifted" not in piece and "even" not in piece:
             yield "a plain piece", all(map(lasso.unique, places))
         s = [numbers(row) for row in piece["s"]]
         first, last = (tuple(sum(x * e**j for j, x in enumerate(row)) for row in zip(*s, strict=True)) for e in (-1, 1))

@@ -319,7 +319,7 @@ def path_judged(tree: dict[str, Any]) -> Iterator[tuple[str, bool]]:
                 r, points, _ = solutions(problem, real(lam), here)
                 exact = tuple(Fraction(str(x)) / lam for x in r)
                 yield "a tube", apart(exact, *ends) <= (radius + Fraction(1, 10**25)) ** 2
-                if "lifted" not in piece:
+                if "lifted" not in piece and "even" not in piece:
                     yield "a plain piece", len(points) == 1
             except Open:
                 continue
