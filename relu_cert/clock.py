@@ -1,7 +1,7 @@
 """One clock for all limits of time: the processor seconds of the thread that works.
 
 A machine that is busy with other things gives a proof a part of its time only, and a limit by the clock on the wall
-would turn an exact finish into a bound, silently. So a limit of so many seconds is one of processor time; but it is
+would turn an exact finish into a bound, silently. So limits count seconds of processor time; but a limit is
 over, too, when SLOWEST times as many have passed on the wall. Where other processes share the work, this one waits for
 them, and the wall counts.
 

@@ -94,7 +94,7 @@ def reread_input(name: str, sha256: str) -> bytes | None:
         return None
     raw = read_bytes(path)
     if digest(raw) != sha256:
-        raise DataError(f"{path}: the file was changed while it was at work here; run the command again.")
+        raise DataError(f"{path}: the file was changed while relu_cert was running; run the command again.")
     return raw
 
 

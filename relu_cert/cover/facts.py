@@ -49,7 +49,7 @@ from relu_cert.prove.prove import facts_of, fit, primal, value
 from relu_cert.solve.prepare import one_thread
 
 SHORT = 10**6
-NO_WEIGHT = "a neuron that ties is zero only at rows of which the residual is zero"
+NO_WEIGHT = "a neuron that ties is zero only at rows with zero residual"
 ON_A_FACE = "with free biases a neuron on a face where pieces bend up is not settled"
 
 

@@ -216,7 +216,7 @@ class CheckReport(Report):
         else:
             lines.append(f"p*           {optimum(value, 15)}{only}")
         if facts.unsettled == INTERRUPTED:
-            lines.append("interrupted  this is the best that was proved until then")
+            lines.append("interrupted  this is the best proved so far")
         return [*lines, *self._as_given(), *self._beside()]
 
     def _as_given(self) -> list[str]:

@@ -311,7 +311,7 @@ class NetworkReport(Report):
         best = replace(facts.value, upper=min(facts.value.upper, found.P.upper))  # the network may be the best known
         yield f"optimum      {_value(best)} over {over}, {_proved(best)}"
         if facts.unsettled == INTERRUPTED:
-            yield "interrupted  this is the best bound that was proved until then"
+            yield "interrupted  this is the best bound proved so far"
         if (own := self.comparison.own) is not None:
             yield f"             {_value(own.value)} over the network's own, {_proved(own.value)}"
         elif self.own_left_out:
