@@ -12,7 +12,12 @@ import verify
 
 SOURCES = sorted(Path(verify.__file__).parent.rglob("*.py"))
 ALLOWED = {*sys.stdlib_module_names, "flint", "sympy", "verify"}
-ARRAYS = {"lines.py", "strict.py"}  # of `cover`: 64-bit integers with proved bounds, and arrays of Python's integers
+# 64-bit integers with proved bounds, and arrays of Python's integers
+ARRAYS = {"cover/lines.py", "cover/strict.py", "outputs/check.py", "outputs/descent.py", "outputs/rounded.py"}
+TYPES = {"np.int64", "np.uint8", "object", "bool"}
+CHOSEN = {  # names that stand for one of two of these
+    "outputs/descent.py": {"kind": "np.int64 if widest < LARGEST else object", "whole": "np.int64 if fits else object"},
+}
 MAKE_ARRAYS = {"array", "zeros", "ones", "empty", "full", "frombuffer", "arange"}
 EXACT_MATH = {"ceil", "comb", "floor", "gcd", "isqrt", "lcm", "prod"}
 
@@ -29,8 +34,8 @@ def test_there_are_sources() -> None:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
 def test_imports(path: Path) -> None:
-    """Nothing of the producer: the standard library, exact matrices, and the checker itself; numpy in `cover` alone."""
-    allowed = ALLOWED | {"numpy"} if path.parent.name == "cover" and path.name in ARRAYS else ALLOWED
+    """Nothing of the producer: the standard library, exact matrices, and the checker itself; numpy where arrays are."""
+    allowed = ALLOWED | {"numpy"} if f"{path.parent.name}/{path.name}" in ARRAYS else ALLOWED
     for node in ast.walk(tree_of(path)):
         names = []
         if isinstance(node, ast.Import):
@@ -63,10 +68,28 @@ def test_no_assert_no_float(path: Path) -> None:
 @pytest.mark.parametrize("name", sorted(ARRAYS))
 def test_arrays_hold_integers(name: str) -> None:
     """Every array is made with its type, of integers (or truths), and nothing is divided but by // and divmod."""
-    for node in ast.walk(tree_of(Path(verify.__file__).parent / "cover" / name)):
+    tree = tree_of(Path(verify.__file__).parent / name)
+    chosen, made = CHOSEN.get(name, {}), {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            made |= assigned(node)
+    assert {word: made.get(word) for word in chosen} == chosen
+    for node in ast.walk(tree):
         if isinstance(node, ast.BinOp):
             assert not isinstance(node.op, ast.Div), f"{name}, line {node.lineno}"
         if isinstance(node, ast.Call) and ast.unparse(node.func).removeprefix("np.") in MAKE_ARRAYS:
             types = [ast.unparse(word.value) for word in node.keywords if word.arg == "dtype"]
-            assert types, f"{name}, line {node.lineno}"
-            assert types[0] in ("np.int64", "np.uint8", "object", "bool"), f"{name}, line {node.lineno}"
+            counted = ast.unparse(node.func) == "np.arange" and ast.unparse(node.args[0]).startswith("len(")
+            assert types or counted, f"{name}, line {node.lineno}"
+            kept = not types or types[0] in TYPES | chosen.keys() or types[0].endswith(".dtype")
+            assert kept, f"{name}, line {node.lineno}"
+
+
+def assigned(node: ast.Assign) -> dict[str, str]:
+    """Names and what they are set to, pair by pair."""
+    target, value = node.targets[0], node.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        pairs = list(zip(target.elts, value.elts, strict=True))
+    else:
+        pairs = [(target, value)]
+    return {ast.unparse(name): ast.unparse(to) for name, to in pairs}

@@ -110,10 +110,12 @@ def leaf_of(code: int, streams: Streams, ties: int) -> Leaf:
 
 def on_at_middle(cone: Cone) -> NDArray[np.bool_]:
     """Whether the crossing lines are positive at the sum of the generators, each times a power of two."""
+    if not len(cone.lines):
+        return np.zeros(0, dtype=bool)
     bits = [max(map(abs, g)).bit_length() for g in cone.generators]
     H, total = cone.heights, np.zeros(len(cone.lines), dtype=cone.heights.dtype)
     lift = [max(bits) - b for b in bits]
-    if len(cone.lines) and H.dtype != object:
+    if H.dtype != object:
         longest = max(int(np.abs(row).max()).bit_length() + k for row, k in zip(H, lift, strict=True))
         if longest + len(bits) >= 62:
             H, total = H.astype(object), total.astype(object)
