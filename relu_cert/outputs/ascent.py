@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from relu_cert.outputs.jit import compile_
 
 Floats = NDArray[np.float64]
+NEAR_BY = 0.1  # how far a point moves before the rows around it are looked at again
 SMOOTH = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 
 
@@ -66,22 +67,45 @@ def climb(Z, T, U, steps):  # type: ignore[no-untyped-def]
 @compile_
 def smooth_climb(Z, T, U, widths, steps):  # type: ignore[no-untyped-def]
     """Newton steps on the sphere for |F_mu(u)|, mu going down through `widths`: along ridges into kinked maxima, where
-    gradients go to and fro. Rows of U are replaced; their values."""
+    gradients go to and fro. Rows of U are replaced; their values. Rows that are far from 0 around a point are smooth
+    there and summed up once."""
     N, d = Z.shape
     C = T.shape[1]
     found = np.zeros(len(U))
+    lengths = np.sqrt((Z * Z).sum(axis=1))
+    L, centre, close, count = np.zeros((d, C)), np.zeros(d), np.empty(N, np.int64), 0
     f, J, H, g = np.zeros(C), np.zeros((d, C)), np.zeros((d, d)), np.zeros(d)
     u, p, A, w = np.zeros(d), np.zeros(d), np.zeros((d, d)), np.zeros(d)
     for a in range(len(U)):
         u[:] = U[a]
+        centre[:] = 0.0
         for mu in widths:
             old, step = -1.0, 1.0
             w[:] = u
             p[:] = 0.0
             for _ in range(steps):
-                f[:] = 0.0
-                J[:] = 0.0
-                for k in range(N):
+                if ((w - centre) ** 2).sum() > NEAR_BY**2:
+                    centre[:] = w
+                    L[:] = 0.0
+                    count = 0
+                    for k in range(N):
+                        x = 0.0
+                        for i in range(d):
+                            x += Z[k, i] * w[i]
+                        if abs(x) <= 1.5 * NEAR_BY * lengths[k]:
+                            close[count] = k
+                            count += 1
+                        elif x > 0:
+                            for i in range(d):
+                                for c in range(C):
+                                    L[i, c] += Z[k, i] * T[k, c]
+                J[:] = L
+                for c in range(C):
+                    f[c] = 0.0
+                    for i in range(d):
+                        f[c] += L[i, c] * w[i]
+                for place in range(count):
+                    k = close[place]
                     x = 0.0
                     for i in range(d):
                         x += Z[k, i] * w[i]
@@ -103,7 +127,8 @@ def smooth_climb(Z, T, U, widths, steps):  # type: ignore[no-untyped-def]
                     gain = value - old
                     u[:] = w
                     H[:] = 0.0
-                    for k in range(N):
+                    for place in range(count):
+                        k = close[place]
                         x = 0.0
                         for i in range(d):
                             x += Z[k, i] * u[i]
