@@ -53,7 +53,7 @@ def optimum_with_outputs(problem: Problem, choice: Choice, gap: Fraction, limits
         if many:
             return bounded(given, lam, top, gap, until)
         try:
-            found = OutputsProver(given, lam, lambda: until.over or interrupted()).run()
+            found = OutputsProver(given, lam, lambda: until.over or interrupted(), until).run()
         except Unproved as why:
             raise Exhausted(str(why)) from None
     neurons = tuple(ExactNeuron(w=w, v=v, norm=norm((w, v))) for w, v in found.primal.neurons)

@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from relu_cert.bags import Each
+from relu_cert.clock import NEVER, Until
 from relu_cert.cover.free_task import orthonormal
 from relu_cert.cover.lines import Lines, frame_of, lines_of, row_space
 from relu_cert.evidence import Row
@@ -35,13 +36,17 @@ from relu_cert.problem.problem import Problem
 
 TAU_BITS, THETA_BITS = 160, 280  # of a sharp dual point: Theta = (1 - 2^-TAU_BITS) R, R to THETA_BITS
 MARGINS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
-WIDE = (1e-3, 1e-2, 1e-1)  # where training does not come to an end
+WIDE = (1e-3, 1e-2, 1e-1, 1.0)  # where training, or the proof, does not come to an end
+LAST = (10.0, 100.0)
+TRAINING, PROOF = 0.5, 0.7  # parts of the time that is left
 COARSE_BITS, SMALLER_BITS = 60, 60
 NORM_BITS = 400
 FAR = 10**6  # zeta R is below lambda by this factor where uniqueness is looked at
-ORACLE_NODES, ORACLE_MARGIN, ORACLE_DEPTH, MOST_VIOLATORS = 200_000, 1e-7, 120, 60
+ORACLE_NODES, ORACLE_WORK = 100_000, 4 * 10**8  # below one sign cone; nodes times lines
+ORACLE_MARGIN, ORACLE_DEPTH, MOST_VIOLATORS = 1e-7, 120, 60  # work: nodes times lines
 LARGE = 2_000_000  # lines in all leaves: then numbers are short
 LARGE_MARGIN = 1e-7
+UNFINISHED = 1e-6  # an error of training at which nothing is sharp
 SHORT_BITS, LEAST_BITS = 53, 20  # of all sums of weights of lines; of Theta
 Neuron = tuple[Vector, Vector]
 
@@ -230,6 +235,8 @@ class OutputsProver:
     given: OutputsData
     lam: Fraction
     over: Callable[[], bool]
+    until: Until = NEVER
+    limit: Until = NEVER  # of the present stage
     lines: int = 0  # in all leaves of the last tree in floats
 
     def oracle(self, net: Net) -> Floats:
@@ -238,7 +245,7 @@ class OutputsProver:
         for grown_ in self.trees(net):
             found.append(grown_.violators)
             self.lines += LARGE if grown_.status == FULL else len(grown_.lines)
-            if self.over() or sum(map(len, found)) > MOST_VIOLATORS:
+            if self.late() or sum(map(len, found)) > MOST_VIOLATORS:
                 break
         return np.vstack(found)
 
@@ -249,8 +256,9 @@ class OutputsProver:
         T = np.ascontiguousarray(task.spread(task.residual(net)) / task.lam)
         none = np.zeros((0, d)), np.zeros((0, len(T)))
         axes = tuple(tuple(int(x) for x in row) for row in 32 * np.eye(d, dtype=int))
+        most = min(ORACLE_WORK // max(len(T), 1), ORACLE_NODES)
         for root in sign_cones(axes):
-            yield grown(task.Z, T, np.zeros((d, C)), root[None], ORACLE_MARGIN, *none, ORACLE_NODES, ORACLE_DEPTH)
+            yield grown(task.Z, T, np.zeros((d, C)), root[None], ORACLE_MARGIN, *none, most, ORACLE_DEPTH)
 
     def found(self, primal: OutputsPoint, R: Matrix, tau: Fraction, bits: int, ties: tuple[Tie, ...]) -> Attained:
         """The proof of one dual point, about tau R."""
@@ -271,7 +279,7 @@ class OutputsProver:
         squared = given.problem.loss.radius_squared(upper - lower)
         ball = around(pull, self.lam, Theta, squared, given.basis, given.free, given.Z)
         known = near_enough(ball, given, primal.neurons, ties)
-        evidence = build(pull, given.basis, ties, self.over, None if known else ball)
+        evidence = build(pull, given.basis, ties, self.late, None if known else ball)
         if not known:
             try:
                 return Attained(primal, source, Theta, evidence, lower, upper, alone(ball, *self.fitted(Theta, ball.R)))
@@ -301,7 +309,7 @@ class OutputsProver:
         if (two := pair(given.problem, self.lam, R, W)) is None:
             return None
         point, known = two
-        evidence = feasible(given, point, self.lam, self.over)
+        evidence = feasible(given, point, self.lam, self.late)
         if evidence is None:
             return None
         network = OutputsPoint(tuple((one.w, one.v) for one in known.first))
@@ -328,27 +336,41 @@ class OutputsProver:
         free = tuple(tuple(Fraction(round(x * one), one) for x in row) for row in best)
         return OutputsPoint(neurons, free), left_by(self.given.free, free, R)
 
+    def late(self) -> bool:
+        """Whether the time of the present stage is over."""
+        return self.limit.over or self.over()
+
+    def within(self, part: float) -> None:
+        """The next stage has this part of the time that is left."""
+        self.limit = self.until.within(self.until.left * part)
+
     def run(self) -> Attained:
-        """The best that can be proved; Unproved where nothing can."""
+        """The best that can be proved, and a bound in the end; Unproved where there is nothing."""
         task = self.given.task(self.lam)
         d, C = task.Z.shape[1], task.Y.shape[1]
-        net = train(task, self.oracle, over=self.over) if d else Net(np.zeros((0, 0)), np.zeros((0, C)))
+        net = Net(np.zeros((0, d)), np.zeros((0, C)))
         for _ in range(5):
+            self.within(TRAINING)
+            net = train(task, self.oracle, over=self.late, begin=net) if d else net
+            self.within(PROOF)
             try:
                 return self.proved(net)
             except Unproved as why:
-                if not len(why.violators) or self.over():
+                if not len(why.violators) or self.late():
                     break
-                net = train(
-                    task, self.oracle, over=self.over, begin=weighed(task, net, why.violators @ self.given.frame.T)
-                )
-        return self.proved(net, WIDE)
+                net = weighed(task, net, why.violators @ self.given.frame.T)
+        try:
+            return self.proved(net, WIDE)
+        except Unproved:
+            self.limit, self.over = NEVER, lambda: False  # a tree of few nodes, whatever the time is
+            return self.proved(net, LAST)
 
     def proved(self, net: Net, margins: tuple[float, ...] = MARGINS) -> Attained:
         """The proof of a network: sharp, or with a margin."""
         whole = self.given.lifted(net)
         given, lam = self.given, self.lam
-        large = self.lines > LARGE
+        far = error(given.task(lam), net)
+        large = self.lines > LARGE or far > UNFINISHED
         exactly = len(net.W) and margins is MARGINS and not large
         sharp = sharpen(given.problem, lam, given.lines, given.free, given.basis, whole) if exactly else None
         primal, R = self.completed(sharp.neurons if sharp is not None else rounded(whole))
@@ -363,11 +385,12 @@ class OutputsProver:
                 return self.found(primal, R, 1 - Fraction(1, 2**bits), THETA_BITS, ties)
             except Unproved:
                 pass
-        far = error(given.task(lam), net)
         last = Unproved("no margin was tried")
         for margin in margins:
             if margin < max(2 * far, LARGE_MARGIN if large else 0.0):
                 continue
+            if margins is WIDE:
+                self.within(PROOF)
             try:
                 tau = 1 / (1 + Fraction(margin).limit_denominator(10**15))
                 if large and (short := self.short(R, tau)) is not None:
@@ -375,7 +398,7 @@ class OutputsProver:
                 return self.found(primal, R, tau, COARSE_BITS, ties)
             except Unproved as why:
                 last = why
-                if self.over():
+                if self.over() if margins is WIDE else self.late():
                     break
         raise last
 

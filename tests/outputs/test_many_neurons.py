@@ -115,3 +115,11 @@ def test_ten_classes_under_filters_at_a_fifth() -> None:
     found = certify(patches(60), labels, lambda_ratio=Fraction(1, 5), center=True, conv=rule, verify=False, seconds=300)
     assert found.facts.value.relative_gap < Fraction(1, 10**6)
     assert {one.claim: one.verdict for one in check(found.certificate.encode())}["fit"] == "PROVED"
+
+
+def test_a_bound_is_proved_whatever_the_time_is() -> None:
+    """Without any time for training or the tree there is a dual point, and the checker accepts it."""
+    Z, Y = drawn(8, 60, 3, 3)
+    given = setting(problem_of(Z, Y))
+    found = OutputsProver(given, ratio(given, 0.1), lambda: True).run()
+    assert 0 < found.lower < found.upper
