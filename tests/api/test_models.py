@@ -82,8 +82,8 @@ def test_a_pipeline_transforms_the_data():
     ("name", "options", "lam", "said"),
     [
         ("Lasso", {"alpha": 0.1}, 0.5, "fitted with alpha = 0.1, and lam = 0.5"),
-        ("ElasticNet", {"alpha": 0.1}, 0.1, "ElasticNet minimises another penalty"),
-        ("Ridge", {"alpha": 0.1}, 0.1, "Ridge minimises another penalty"),
+        ("ElasticNet", {"alpha": 0.1}, 0.1, "ElasticNet minimises another objective"),
+        ("Ridge", {"alpha": 0.1}, 0.1, "Ridge minimises another objective"),
         ("Lasso", {"alpha": 0.1, "positive": True}, 0.1, "positive=True"),
     ],
 )
