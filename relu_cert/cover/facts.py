@@ -225,7 +225,7 @@ def add_free_set(facts: Facts) -> Facts:
     """The facts with the optimal set of a network with free terms: their columns are a lift of the plain problem, with
     all of R as coefficients."""
     columns = outputs(facts.problem)
-    if facts.problem.n > MOST_BITS:
+    if len(facts.problem.relu.Z) > MOST_BITS:
         return replace(facts, optimal_set=UnknownSet(LONG_PATTERNS))
     if len(independent(columns)) < len(columns):
         return replace(facts, optimal_set=UnknownSet(DEPENDENT))
@@ -251,7 +251,7 @@ def _with_optimal_set(prover: Prover, facts: Facts, found: Covered) -> Facts:
     """The same; Late where there is none."""
     if not found.cover.ties:  # nothing ties: lambda is above lambda_max, which was not proved
         return replace(facts, optimal_set=UnknownSet("no neuron ties"))
-    if facts.problem.n > MOST_BITS:
+    if len(facts.problem.relu.Z) > MOST_BITS:
         return replace(facts, optimal_set=UnknownSet(LONG_PATTERNS))
     reason, near, exact = "", None, None
     plain = facts.problem.relu.bags is EACH
