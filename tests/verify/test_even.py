@@ -18,10 +18,12 @@ from tests.verify.score import CORPUS
 from tests.verify.test_lifted import harmless
 from verify import Rejected, VerifyError, check
 from verify.numbers.bounds import matrix
+from verify.numbers.patterns import Patterns
 from verify.optimal.ball import Ball, Class, Face
 from verify.path import moving
 from verify.path.moving import flanks
 from verify.problem.problem import Problem
+from verify.rules.path import check_piece
 from verify.text import Node
 
 Json = dict[str, Any]
@@ -247,3 +249,14 @@ def test_which_classes_are_pinned() -> None:
             moving.read_pinned(Ball(other, problem.y, F(0)), Node(fields, None, "class"))
     with pytest.raises(Rejected, match="no idle kink of a pinned class"):
         moving.read_pinned(Ball(problem, problem.y, F(0)), Node({**fields, "idle": [1]}, None, "class"))
+
+
+def test_an_even_piece_has_no_approximate_inverse() -> None:
+    """It counts as lifted, so that no weights are enclosed by it; the pinned one does not."""
+    problem, patterns = (
+        Problem("relu", F(3, 4), KINK, vec(1, "-6/7")),
+        Patterns([0, 2, 1, 3], dict.fromkeys(range(4), 0), 4),
+    )
+    for more, lifted in (({}, False), (RAY, True)):
+        (piece,) = on_a_kink(F(-6, 7), **more)["facts"]["path"]["pieces"]
+        assert check_piece(problem, patterns, Node(piece, None, "piece")).lifted is lifted
