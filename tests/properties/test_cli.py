@@ -105,9 +105,10 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_run(
 @pytest.mark.long
 def test_the_ledger_has_no_python_in_its_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Rationals are p/q and patterns 0 and 1, on the terminal and on the page."""
-    assert cli.main(["--examples", "1", "--quiet", "--html", str(tmp_path / "l.html")]) == 0
+    code = cli.main(["--examples", "1", "--quiet", "--html", str(tmp_path / "l.html")])
+    assert code in (0, 1)  # of one instance some statements say nothing
     for text in (capsys.readouterr().out, (tmp_path / "l.html").read_text(encoding="utf-8")):
-        assert not re.search(r"Fraction\(|\((True|False),|array\(|mpq\(|object at 0x", text)
+        assert not re.search(r"Fraction\(|: (True|False)\b|\((True|False),|array\(|mpq\(|object at 0x", text)
 
 
 def test_a_repaired_claim_that_fails_is_an_error(
