@@ -55,6 +55,7 @@ NUMBERS = (
     "solution-gap",
 )
 GIVEN = ("network", "solution")
+UNCOMPARED = ("network-origin", "solution-data", "solution-weights", "solution-extra")
 FLAGS = ("bias", "header", "center")
 EXPECT = """reject a certificate that states something else: lambda, model, gap, sha256, patterns, claim=NAME,
 claim=NAME:REFUTED, and every other key of the statement that --json prints"""
@@ -214,7 +215,7 @@ def grouped(statement: dict[str, str]) -> dict[str, list[str]]:
         given = next((one for one in GIVEN if key.startswith(one)), "problem")
         name = "data" if key in DATA else given
         text = ascii(value)[1:-1] if len(value) <= LONGEST else f"{value[:LONGEST]!a}... ({len(value)} characters)"
-        text += " (not compared)" * (key in ("network-origin", "solution-data", "solution-extra"))
+        text += " (not compared)" * (key in UNCOMPARED)
         flags = {"true": key, "false": f"no {key}"} if key in FLAGS else {}  # a column may have such a name, too
         shown = flags.get(value, f"{key} {text}")
         groups.setdefault(name, []).append(text if key in ("data", *GIVEN, "refuted") else shown)

@@ -17,7 +17,7 @@ CHOSEN = {
     **{f"network-{key}": ("facts", "network", "penalty", key) for key in ("convention", "value", "batch")},
     "network-gap": ("facts", "network", "gap"),
     **{f"solution-{key}": ("facts", "solution", "file", key) for key in ("sha256", "data")},
-    **{f"solution-{key}": ("facts", "solution", key) for key in ("extra", "gap")},
+    **{f"solution-{key}": ("facts", "solution", key) for key in ("weights", "extra", "gap")},
 }
 
 

@@ -16,6 +16,7 @@ import verify
 from relu_cert import certify_solution
 from relu_cert.results.solution import CertifiedSolution
 from tests.cli.run import run
+from tests.verify.score import CORPUS
 from verify.__main__ import main
 from verify.certificate import read
 from verify.facts import SOLUTION, Facts
@@ -118,6 +119,33 @@ def test_the_objective_by_hand() -> None:
     rest = [2 * (end - Fraction(51 + 5) - Fraction(1, 4)) for end in (found.lower, found.upper)]
     assert rest[0] ** 2 < 2 < rest[1] ** 2 and rest[1] - rest[0] < Fraction(1, 2**120)
     assert found.coefficients == (1, 1, 3, 4) and (found.sha256, found.gap) == ("", 0)
+    assert (found.weights, found.extra) == ((1, 2), Fraction(1, 4))
+
+
+def test_chosen_weights_are_stated_expected_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """(2, 5/2) is 1/8 above the optimum (2, 3); times the weights (1, 6/5), which no file holds, it is optimal. That is
+    accepted as what it says: the weights are in the statement, open to --expect, and in the sentence."""
+    monkeypatch.chdir(tmp_path)
+    name = CORPUS / "accepted" / "solution-of-other-weights"
+    raw, given = name.with_suffix(".data"), name.with_suffix(".network")
+    words = [str(name.with_suffix(".json")), "--data", str(raw), "--solution", str(given)]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "solution-weights 1 6/5 (not compared)" in said
+    assert "the given coefficients, times the weights of their groups (from 1 to 6/5), are optimal up to" in said
+    assert main([*words, "--expect", "solution-weights=1 6/5", "--expect", "solution-extra=0"]) == 0
+    assert main([*words, "--expect", "solution-weights=1 1"]) == 1
+    tree = json.loads(name.with_suffix(".json").read_text())
+    tree["facts"]["solution"]["weights"] = "1 1"
+    with pytest.raises(verify.Rejected, match="expected J - lower <= gap"):
+        verdicts(tree)
+    lines = verify.check(json.dumps(tree_of((1, 1), intercept=Fraction(7, 2))).encode())
+    assert [one.proved for one in lines if one.claim == "solution-optimal"] == [
+        "the given coefficients, with 1 for their intercept, are at least 3 above p*, more than the relative gap "
+        "1/1000000"
+    ]
 
 
 def test_a_given_intercept_costs_what_it_costs() -> None:

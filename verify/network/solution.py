@@ -27,6 +27,8 @@ class Solution:
     lower: Fraction
     upper: Fraction
     gap: Fraction
+    weights: Vector
+    extra: Fraction
 
 
 def check_solution(problem: Problem, facts: Facts, node: Node) -> Facts:
@@ -48,8 +50,9 @@ def check_solution(problem: Problem, facts: Facts, node: Node) -> Facts:
         residual = tuple(r - f for r, f in zip(residual, times(problem.block(b), w), strict=True))
         if length := root_above(square(w)):
             above, below = above + length, below + square(w) / length
+    digest = file["sha256"].text()
     lower, upper = (square(residual) / 2 + problem.lam * size + extra for size in (below, above))
-    return proved(SOLUTION, Solution(file["sha256"].text(), given, lower, upper, read_gap(fields["gap"])))
+    return proved(SOLUTION, Solution(digest, given, lower, upper, read_gap(fields["gap"]), weights, extra))
 
 
 def compare_coefficients(found: Solution, raw: bytes) -> None:
