@@ -156,7 +156,7 @@ CLAIMS: tuple[ClaimWord, ...] = (
     ),
     ClaimWord(
         "licq",
-        "At each neuron in use the constraints that hold with equality are linearly independent.",
+        "At each neuron in use the constraints that hold with equality are independent, each hyperplane counted once.",
         "One of the conditions under which derivatives have the printed formula.",
         "prop:local-sol-fn",
         "the faces of the neurons",

@@ -206,19 +206,11 @@ def clash(pair: Pair, before: Answer, after: Answer) -> str:
     if isinstance(pair.before, NetworkCase) and isinstance(pair.after, DirectCase):
         return _clash_written_out(pair, before, after)
     for claim, verdict in before.said.items():
-        if (claim in POSITION and not pair.position) or (claim == "licq" and verdict == "PROVED" and _halves(pair)):
+        if claim in POSITION and not pair.position:
             continue
         if (verdict, after.said.get(claim, "UNDECIDED")) in OPPOSITES:
             return f"{pair.relation}: {claim} is {verdict} before and {after.said[claim]} after"
     return _other_shape(pair, before, after)
-
-
-def _halves(pair: Pair) -> bool:
-    """Antipodal rows are one hyperplane over all of D_Z, and two half-spaces in a block: independent, and dependent."""
-    if pair.relation != "every pattern" or not isinstance(pair.before, NetworkCase):
-        return False
-    rows = {scale(1 / abs(next(x for x in row if x)), row) for row in pair.before.Z if any(row)}
-    return any(scale(Fraction(-1), row) in rows for row in rows)
 
 
 def related(pair: Pair, before: Answer) -> Held:

@@ -34,10 +34,10 @@ def tight(block: Block, v: Vector) -> list[Vector]:
     return [k for k in block.K if any(k) and not dot(k, v)]
 
 
-def independent(constraints: Sequence[Vector], lines: bool) -> bool:
-    """Each half-space once (`lines`: each hyperplane once), they are linearly independent."""
+def independent(constraints: Sequence[Vector]) -> bool:
+    """Each hyperplane once, they are linearly independent."""
     leads = [next(x for x in k if x) for k in constraints]
-    different = {scale(1 / (lead if lines else abs(lead)), k) for lead, k in zip(leads, constraints, strict=True)}
+    different = {scale(1 / lead, k) for lead, k in zip(leads, constraints, strict=True)}
     return rank(list(different)) == len(different)
 
 

@@ -81,12 +81,9 @@ class Truth:
 
     @cached_property
     def licq(self) -> bool:
-        """At every neuron that some solution uses the tight constraints are independent, in each of its blocks. In a
-        network over all patterns every hyperplane of the data counts once."""
-        lines = self.problem == "relu"
-        return all(
-            faces.independent(faces.tight(block, self.v[a]), lines) for a in self.used for block in self._blocks(a)
-        )
+        """At every neuron that some solution uses the tight constraints are independent, in each of its blocks, every
+        hyperplane counted once."""
+        return all(faces.independent(faces.tight(block, self.v[a])) for a in self.used for block in self._blocks(a))
 
     @cached_property
     def strict(self) -> bool:

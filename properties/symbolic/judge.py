@@ -292,18 +292,16 @@ def e_equals_a(evidence: Evidence) -> Truth:
 
 def licq_holds(evidence: Evidence) -> Truth:
     """LICQ, at all solutions."""
-    problem = evidence.certificate.problem
-    hyperplanes = problem["model"] == "relu" and "patterns" not in problem
     best = _exact(evidence)
     if best is not None:
-        return Truth(licq(best, hyperplanes=hyperplanes), "ranks of the tight constraints")
+        return Truth(licq(best), "ranks of the tight constraints")
     if _all_active(evidence) is None or evidence.ball is None or evidence.ball.classes is None:
         return Truth(None, KNOWN_TO_A_BALL)
     from properties.symbolic.optimum import independent
     from properties.symbolic.sensitivity import _different
 
     for one in evidence.ball.classes:
-        if not independent(_different(list(one.tight), evidence.program.reals, opposite=hyperplanes)):
+        if not independent(_different(list(one.tight), evidence.program.reals, opposite=True)):
             return Truth(False, "tight constraints that are dependent, over the ball")
     return Truth(True, "ranks of the tight constraints, over the ball")
 

@@ -32,14 +32,14 @@ def _different(columns: list[DomainMatrix], reals: Reals, *, opposite: bool) -> 
     return kept
 
 
-def licq(found: Optimum, *, hyperplanes: bool) -> bool:
-    """LICQ at every neuron that some solution uses: its tight constraints are independent. In a network over all
-    patterns both orientations of a hyperplane are one constraint."""
+def licq(found: Optimum) -> bool:
+    """LICQ at every neuron that some solution uses: its tight constraints are independent, both orientations of a
+    hyperplane being one."""
     p = found.program
     for a in found.S:
         for i in found.E[a].blocks:
             columns = tight(p.blocks[i], found.E[a].w, p.reals)
-            if not independent(_different(columns, p.reals, opposite=hyperplanes)):
+            if not independent(_different(columns, p.reals, opposite=True)):
                 return False
     return True
 

@@ -58,8 +58,8 @@ def _tied_and_active(known: Conditions) -> Answer:
 def licq(facts: Facts) -> Answer:
     """Independent at every neuron that may be active, or dependent at one that is (prop:local-sol-fn).
 
-    Each half-space (each hyperplane of the data, for networks) counts once, however often it is given, and zero rows
-    are no constraint. Without it multipliers are not unique; derivatives may exist all the same.
+    Each hyperplane counts once, however often it is given and from whichever side, and zero rows are no constraint.
+    Without it multipliers are not unique; derivatives may exist all the same.
     """
     known = conditions(facts)
     if known is None:
@@ -69,10 +69,10 @@ def licq(facts: Facts) -> Answer:
         tight, used = known.used
         if not tight:
             return proved("faces", f"{_NONE_TIGHT} ({used}).")
-        return proved("faces", f"tight at {tight} of {count(used, 'neuron')}, and independent.")
+        return proved("faces", f"tight at {tight} of {count(used, 'neuron')}; independent, each hyperplane once.")
     if any(one.active for one in wrong):
         where = f"{len(wrong)} of {count(len(known.neurons), 'neuron')}"
-        return refuted("faces", f"dependent at {where}: more constraints meet there than needed.")
+        return refuted("faces", f"dependent at {where}: more hyperplanes meet there than needed.")
     return undecided(f"dependent at {count(len(wrong), 'neuron')} that may not be active.")
 
 

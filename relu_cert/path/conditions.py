@@ -1,17 +1,16 @@
 """The conditions under which the optimal network is differentiable, each for itself (prop:local-sol-fn, corrected).
 
 E = A: every optimal network uses every neuron that ties. LICQ: the constraints tight at an active neuron are
-independent (each half-space, or hyperplane of the data, once). Strict complementarity: an active neuron that leaves its
+independent (each hyperplane once). Strict complementarity: an active neuron that leaves its
 face loses at first order; its multipliers can be chosen strictly inside their bounds. What is needed for a derivative
 is E = A and faces that are stable near r*; with strict complementarity they are. LICQ is not needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 from relu_cert.exact import Vector, dot
@@ -92,7 +91,8 @@ def _exact(facts: Facts, exact: Exactly) -> Conditions:
     neurons = []
     for a, (tied, used) in enumerate(zip(exact.tied, exact.used, strict=True)):
         active = a in polytope.used if used is None and polytope is not None else used
-        tight = any(not _along(tied.v, k) for k in _constraints(problem, tied.block))
+        kinks = [k for k in _constraints(problem, tied.block) if not _along(tied.v, k)]  # the same lines in all blocks
+        tight = bool(kinks)
         shown = faces.stable[a] if faces is not None and faces.stable else None
         stable = not tight or shown is not None
         strict: bool | None = True if stable else None
@@ -100,10 +100,8 @@ def _exact(facts: Facts, exact: Exactly) -> Conditions:
             strict = None
         if a in left:
             strict = False
-        independent = _independent_in_all(problem, tied.block, partial(_along, tied.v))
-        neurons.append(
-            KnownTie(active, independent, tight, strict, stable and isinstance(exact, ExactSet), left.get(a, False))
-        )
+        stable = stable and isinstance(exact, ExactSet)
+        neurons.append(KnownTie(active, _independent(kinks), tight, strict, stable, left.get(a, False)))
     return Conditions(len(exact.solutions) == 1, tuple(neurons))
 
 
@@ -120,26 +118,14 @@ def _constraints(problem: Problem, block: int | None) -> list[Vector]:
     return [] if K is None else [k for k in zip(*K, strict=True) if any(k)]
 
 
-def _independent_in_all(problem: Problem, block: int | None, side: Callable[[Vector], Any]) -> bool:
-    """Whether the constraints k tight at v are independent in every block that carries the neuron; `side` has the sign
-    of k.v. A ReLU network over some patterns: all blocks of its sign in whose cone v lies. Antipodal rows are one
-    half-space in one of them, and a line in another."""
-    patterned = problem.patterned
-    cones = [_constraints(problem, block)]
-    if block is not None and patterned is not None and patterned.model == "relu":
-        signed = [b for b in range(len(problem.blocks)) if patterned.sign(b) == patterned.sign(block)]
-        cones = [cone for cone in (_constraints(problem, b) for b in signed) if all(side(k) <= 0 for k in cone)]
-    return all(_independent(k for k in cone if not side(k)) for cone in cones)
-
-
 def _independent_class(problem: Problem, neuron: NeuronClass) -> bool:
     rows = constraints(problem, neuron)
     return _independent(rows[c] for c in neuron.kinks)
 
 
 def _independent(vectors: Iterable[Vector]) -> bool:
-    """Whether these constraints are independent; positive multiples are one half-space."""
-    directions = {tuple(x / abs(_lead(a)) for x in a) for a in vectors if any(a)}
+    """Whether these constraints are independent; all multiples are one hyperplane."""
+    directions = {tuple(x / _lead(a) for x in a) for a in vectors if any(a)}
     return spans(list(directions), ())
 
 

@@ -64,13 +64,12 @@ def test_strict_needs_all_multipliers() -> None:
     assert len(tight(Block(eye, (a, b, c, vec([0, 0, -1]))), v)) == 3
 
 
-def test_independent_counts_half_spaces_or_lines() -> None:
-    """Positive multiples are one constraint; antipodal ones are two half-spaces, and one hyperplane."""
+def test_independent_counts_hyperplanes() -> None:
+    """Positive multiples are one inequality; antipodal ones are one equation."""
     a = vec([1, 2])
-    assert independent([a, scale(3, a)], lines=False)
-    assert not independent([a, scale(-1, a)], lines=False)
-    assert independent([a, scale(-1, a)], lines=True)
-    assert not independent([a, vec([1, 0]), vec([0, 1])], lines=True)
+    assert independent([a, scale(3, a)])
+    assert independent([a, scale(-1, a)])
+    assert not independent([a, vec([1, 0]), vec([0, 1])])
 
 
 def test_slopes_by_hand() -> None:

@@ -162,11 +162,11 @@ def test_the_local_solution_function_of_the_ledger() -> None:
 def test_licq_and_strict_complementarity() -> None:
     """Dependent tight constraints, and a tight one without force."""
     forced = optimum(lasso([[1, 0], [0, 1]], [[0, 1]], [6, 8], 5, {0: [[1], [0]]}), column([QQ(6), QQ(5)]))
-    assert licq(forced, hyperplanes=False) and strictly_complementary(forced)
+    assert licq(forced) and strictly_complementary(forced)
     idle = optimum(lasso([[1, 0], [0, 1]], [[0, 1]], [0, 8], 5, {0: [[1], [0]]}), column([QQ(0), QQ(5)]))
-    assert licq(idle, hyperplanes=False) and not strictly_complementary(idle)
+    assert licq(idle) and not strictly_complementary(idle)
     three = lasso([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 1, 2]], [6, 6, 8], 5, {0: [[1, 0, 1], [0, 1, 1], [0, 0, 0]]})
-    assert not licq(optimum(three, column([QQ(6), QQ(6), QQ(5)])), hyperplanes=False)
+    assert not licq(optimum(three, column([QQ(6), QQ(6), QQ(5)])))
 
 
 def test_the_min_norm_path_jumps() -> None:

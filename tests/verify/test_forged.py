@@ -60,9 +60,9 @@ SETS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("order", [("101", "111"), ("111", "101")], ids="-".join)
 @pytest.mark.parametrize("fact", SETS)
-def test_licq_read_off_one_of_the_blocks_that_carry_a_neuron(fact: str, order: tuple[str, str]) -> None:
+def test_licq_counts_opposite_rows_of_a_flat_block_once(fact: str, order: tuple[str, str]) -> None:
     """The verdict does not depend on the order of the patterns, nor on the kind of evidence: in the block 111 the
-    constraints tight at the neuron are opposite, so LICQ fails."""
+    constraints tight at the neuron are opposite, one equation, as over all patterns."""
     facts = {
         "primal": {"neurons": [{"block": 0, "w": "1 0", "norm": "1"}]},
         "dual": {"theta": "-1/2 0 1", "multipliers": [rho for name in order for rho in RHO[name]]},
@@ -70,20 +70,20 @@ def test_licq_read_off_one_of_the_blocks_that_carry_a_neuron(fact: str, order: t
         fact: SETS[fact],
     }
     problem = {**ANTIPODAL, "patterns": list(order)}
-    (said, _) = proved(problem, facts, ("licq", "REFUTED"), ("p-unique", "PROVED"))
-    assert "dependent: 1" in said
-    with pytest.raises(Rejected, match="independent tight constraints"):
-        proved(problem, facts, ("licq", "PROVED"))
+    (said, _) = proved(problem, facts, ("licq", "PROVED"), ("p-unique", "PROVED"))
+    assert "each hyperplane counted once, are independent" in said
+    with pytest.raises(Rejected, match="an active neuron at which the tight constraints are dependent"):
+        proved(problem, facts, ("licq", "REFUTED"))
 
 
 @pytest.mark.parametrize("order", [("101", "111"), ("111", "101")], ids="-".join)
 def test_the_producer_reads_licq_off_all_blocks(order: tuple[str, str]) -> None:
-    """The same problem, solved: the neuron counts as dependent whichever pattern comes first."""
+    """The same problem, solved: the neuron counts as independent whichever pattern comes first."""
     data = read_csv_bytes(b"0,1,-1/2\n0,-1,0\n1,0,2\n", "data.csv")
     solved = certified(over_patterns(data.Z, data.y, order, "relu"), data.source, Fraction(1))
     found = conditions(solved.facts)
     assert found is not None
-    assert [(one.active, one.independent) for one in found.neurons] == [(True, False)]
+    assert [(one.active, one.independent) for one in found.neurons] == [(True, True)]
 
 
 def test_the_merged_network_by_hand() -> None:

@@ -51,7 +51,7 @@ def independent(problem: Problem, facts: Facts, node: Node) -> str:
     wrong = sum(neuron.active is not False and not neuron.independent for neuron in facts[NEURONS].neurons)
     expected = "independent tight constraints at every neuron that may be active"
     node.require(not wrong, expected, f"{wrong} without")
-    return counted("the constraints tight at the active neurons are independent", facts)
+    return counted("the constraints tight at the active neurons, each hyperplane counted once, are independent", facts)
 
 
 def counted(said: str, facts: Facts) -> str:
@@ -68,7 +68,7 @@ def dependent(problem: Problem, facts: Facts, node: Node) -> str:
     """They are dependent at a neuron that some optimal network uses."""
     wrong = sum(neuron.active is True and not neuron.independent for neuron in facts[NEURONS].neurons)
     node.require(wrong > 0, "an active neuron at which the tight constraints are dependent", "none")
-    return f"active neurons at which the tight constraints are dependent: {wrong}"
+    return f"active neurons at which the tight constraints, each hyperplane counted once, are dependent: {wrong}"
 
 
 def strict(problem: Problem, facts: Facts, node: Node) -> str:

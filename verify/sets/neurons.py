@@ -18,8 +18,7 @@ class Neuron:
     """One neuron.
 
     `active`       whether some solution uses it; None: not known
-    `independent`  whether the constraints that are tight at it are independent (each half-space, or hyperplane, once),
-                   in every block that carries it
+    `independent`  whether the constraints that are tight at it are independent (each hyperplane once)
     `strict`       whether it costs, at first order, to leave its face; None: not known
     `B`            v(r) = B'r, up to its sign, for all residuals near r*: its face is stable. None: not known
     `weight`       about alpha, where the solution is unique
@@ -45,8 +44,8 @@ class Neuron:
 
 
 def are_independent(vectors: Iterable[Vector]) -> bool:
-    """Whether these constraints are independent; positive multiples are one half-space, zero is none."""
-    directions = {tuple(x / abs(next(filter(None, a))) for x in a) for a in vectors if any(a)}
+    """Whether these constraints are independent; all multiples are one hyperplane, zero is none."""
+    directions = {tuple(x / next(filter(None, a)) for x in a) for a in vectors if any(a)}
     if not directions:
         return True
     return bool(matrix(directions, len(next(iter(directions)))).rank() == len(directions))

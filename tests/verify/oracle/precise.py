@@ -199,7 +199,7 @@ def set_judged(tree: dict[str, Any]) -> Iterator[tuple[str, bool]]:
         "p-unique": lambda: one,
         "convex-unique": lambda: one and not bent,
         "e-equals-a": lambda: one and used == set(range(len(found))),
-        "licq": lambda: all(independent(distinct(found[a].tight, problem["model"] == "relu")) for a in used),
+        "licq": lambda: all(independent(distinct(found[a].tight)) for a in used),
     }
     for claim in tree["claims"]:
         if claim["verdict"] in ("PROVED", "REFUTED") and claim["claim"] in truths:
@@ -208,14 +208,15 @@ def set_judged(tree: dict[str, Any]) -> Iterator[tuple[str, bool]]:
             yield "optimal-set", len(facts["polytope"]["vertices"]) == len(points)
 
 
-def distinct(rows: list[Row], lines: bool) -> list[Row]:
-    """Of positive multiples (or of all multiples) one."""
+def distinct(rows: list[Row]) -> list[Row]:
+    """Of all multiples one."""
     found: list[Row] = []
     for row in rows:
         size = mp.sqrt(dot(row, row))
         unit = [x / size for x in row]
-        sides = (1, -1) if lines else (1,)
-        if not any(all(is_zero(x - s * y) for x, y in zip(unit, other, strict=True)) for other in found for s in sides):
+        if not any(
+            all(is_zero(x - s * y) for x, y in zip(unit, other, strict=True)) for other in found for s in (1, -1)
+        ):
             found.append(unit)
     return found
 
