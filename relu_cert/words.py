@@ -243,7 +243,7 @@ NETWORK_CLAIMS: tuple[ClaimWord, ...] = (
     ),
     ClaimWord(
         "network-nearest",
-        "The distance from the given network to the nearest optimal one is enclosed.",
+        "The distance from the given network to the nearest optimal one, the neurons of both merged, is enclosed.",
         "How far the weights, not only the objective, are from the best.",
         "cor:relu-sol-fn",
         "an assignment of neurons to optimal ones",

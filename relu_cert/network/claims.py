@@ -199,9 +199,12 @@ def directions(comparison: Comparison, _: Fraction) -> Answer:
     return refuted("ball", f"{who} a direction that no optimal network has{also}; {they} {spread}.")
 
 
-@_claim("network-nearest", "The distance from the nearest optimal network, after merging, is enclosed.")
+@_claim("network-nearest", "The distance from the nearest optimal network, both with merged neurons, is enclosed.")
 def nearest(comparison: Comparison, _: Fraction) -> Answer:
-    """The least distance over all matchings of neurons and all optimal networks, from both sides."""
+    """The least distance over all matchings of neurons and all optimal networks with merged neurons, from both sides.
+
+    One in which a neuron is split into several of its direction can be nearer.
+    """
     found = comparison.closest
     if found is None:
         free = FREE_TERMS if comparison.facts.problem.free else ""
@@ -212,7 +215,7 @@ def nearest(comparison: Comparison, _: Fraction) -> Answer:
     far = f"{_between(found.distance.lower, found.distance.upper)} away"
     left, paired = len(comparison.examination.cells.neurons), len(found.pairs)
     pairs = f"; {paired} of its {_neurons(left)}, merged, {_have(paired)} a partner" if left else ""
-    return proved("assignment", f"the nearest optimal network is {far}{pairs}.")
+    return proved("assignment", f"the nearest optimal network with merged neurons is {far}{pairs}.")
 
 
 def _value(found: Interval) -> str:

@@ -62,7 +62,7 @@ def assigned(gain: Floats) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Closest:
-    """The distance from the nearest optimal network, enclosed, with what proves it.
+    """The distance from the nearest optimal network with merged neurons, enclosed, with what proves it.
 
     `weights`, `hull`  the weights of an optimal network, as `Point` has them
     `pairs`       (i, a): neuron i of the merged network, neuron a of the optimal one

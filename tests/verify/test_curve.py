@@ -20,6 +20,7 @@ from relu_cert.prove.listed import Goal, refine_and_prove
 from relu_cert.solve import prepare, solve
 from tests.path.cases import facts_on, network
 from tests.verify.mutate import mutants
+from tests.verify.score import CORPUS
 from verify import Limits, Rejected, VerifyError, check
 from verify.facts import CURVE
 from verify.facts import Facts as Checked
@@ -313,3 +314,13 @@ def test_what_is_listed_twice_is_not_counted_twice(part: str) -> None:
     fact = json.loads(text_of("gated"))["facts"]["curve"]
     fact[part] = [*fact[part], fact[part][-1]]
     assert "in ascending order" in reason("gated", fact)
+
+
+def test_the_sentence_of_a_curve_has_its_bounds() -> None:
+    """Bounds may be as wide as they like, if the words say so: a radius of 10^9 is accepted as one of 10^9."""
+    text = (CORPUS / "accepted" / "curve-of-wide-bounds.json").read_bytes()
+    (said,) = (one.proved for one in check(text) if one.claim == "curve")
+    samples = json.loads(text)["facts"]["curve"]["samples"]
+    widest = max(F(one["upper"]) - F(one["lower"]) for one in samples)
+    assert max(F(one["radius"]) for one in samples) == 10**9
+    assert said.endswith(f"an interval of length at most {widest}, weights and directions within 1000000000")

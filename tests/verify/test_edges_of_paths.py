@@ -106,16 +106,17 @@ def test_breakpoints_ascend_to_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each lies below the one before it, which it may touch; widths are those of the samples."""
     intervals = iter([(F(3), F(4)), (F(2), F(3)), (F(1), F(2)), (F(3), F(4)), (F(3), F(5))])
     monkeypatch.setattr(curve, "check_breakpoint", lambda *_: next(intervals))
-    samples = iter([(F(1), 4), (F(2), 2), (F(5, 2), 3)])
+    found = ((F(1), 4, F(3), F(1)), (F(2), 2, F(1), F(5)), (F(5, 2), 3, F(2), F(2)))
+    samples = iter([curve.Sample(*one) for one in found])
     monkeypatch.setattr(curve, "check_sample", lambda *_: next(samples))
     monkeypatch.setattr(curve, "check_branch", lambda *_: 0)
     facts = Facts({PATH: SimpleNamespace(pieces=[])})
     first = check_curve(RELU, facts, Node({"breakpoints": [0, 1, 2], "branches": [0], "samples": [0, 1, 2]}))
-    assert first[CURVE] == curve.Curve(3, 1, 3, 2, 4)
+    assert first[CURVE] == curve.Curve(3, 1, 3, 2, 4, F(3), F(5))
     with pytest.raises(Rejected, match="an interval below the one before it, found it ends at 5, above 3"):
         check_curve(RELU, facts, Node({"breakpoints": [0, 1], "branches": [], "samples": []}))
     none = check_curve(RELU, facts, Node({"breakpoints": [], "branches": [], "samples": []}))
-    assert none[CURVE] == curve.Curve(0, 0, 0, 0, 0)
+    assert none[CURVE] == curve.Curve(0, 0, 0, 0, 0, F(0), F(0))
 
 
 def test_pieces_that_are_named() -> None:
@@ -454,7 +455,7 @@ def test_samples_at_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = [piece(1, 9, **at, classes=[class_])]
     node = {"piece": 0, "lambda": "3", "s": "", "weights": "", "classes": None, "lower": "3/2", "upper": "21/8"}
     node |= {"radius": "1"}  # y = 2: 6 - 9/2, 3/2 of lambda R, 3/4 and 1
-    assert curve.check_sample(None, pieces, Node(node)) == (3, 1)
+    assert curve.check_sample(None, pieces, Node(node)) == curve.Sample(F(3), 1, F(9, 8), F(1))
     for key, value in (("lower", "16/10"), ("upper", "26/10"), ("radius", "99/100")):
         with pytest.raises(Rejected, match=key):
             curve.check_sample(None, pieces, Node({**node, key: str(F(value))}))

@@ -35,6 +35,7 @@ from tests.verify.build.given_networks import (
 from tests.verify.build.given_networks import merged as merged_by_hand
 from tests.verify.mutate import mutants
 from tests.verify.oracle.brute import rank
+from tests.verify.score import CORPUS
 from tests.verify.test_edges_of_networks import PLANE, fields
 from verify.claims import way
 from verify.facts import NETWORK, Facts
@@ -499,6 +500,23 @@ def test_directions_in_a_field() -> None:
     assert not flat.along((near, Fraction(-2)))
     middle, error = enclosure((root, -3 * root))
     assert all(abs(x * x - 2 * k * k) < 20 * error < near for x, k in zip(middle, (1, 3), strict=True))
+
+
+def test_an_optimal_network_with_split_neurons_can_be_nearer() -> None:
+    """x = I, y = (3, 0), lambda = 1: (1, 0) twice, with outer weights 1, has J = 5/2 = p*, and is nearer to (1, 1/100),
+    (1, -1/100) than the bound of `nearest`, which is about optimal networks with merged neurons, and says so."""
+    name = CORPUS / "accepted" / "nearest-of-merged"
+    text, data, network = (name.with_suffix(end).read_bytes() for end in (".json", ".data", ".network"))
+    tree = json.loads(text)
+    given = [tuple(map(Fraction, row)) for row in json.loads(network)["W1"]]
+    split = [(Fraction(1), Fraction(0))] * 2
+    fit = sum(w[0] for w in split)
+    penalty = sum(x * x for w in split for x in w) + 2
+    assert (3 - fit) ** 2 / 2 + Fraction(penalty, 2) == Fraction(tree["facts"]["value"]["upper"]) == Fraction(5, 2)
+    squared = sum((a - b) ** 2 for u, v in zip(split, given, strict=True) for a, b in zip(u, v, strict=True))
+    assert squared < Fraction(tree["facts"]["network"]["nearest"]["lower"]) ** 2
+    (said,) = (one.proved for one in verify.check(text, data, network=network) if one.claim == "network-nearest")
+    assert "and no optimal network with merged neurons (one for each sign and direction) is nearer than" in said
 
 
 def test_the_rank_of_many_outputs_is_found_at_once() -> None:

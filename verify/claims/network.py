@@ -167,10 +167,11 @@ def not_directions(problem: Problem, facts: Facts, node: Node) -> str:
 
 
 def nearest(problem: Problem, facts: Facts, node: Node) -> str:
-    """PROVED: the distance from the nearest optimal network is enclosed."""
+    """PROVED: the distance from the nearest optimal network with merged neurons is enclosed."""
     at = needed(facts[NETWORK].nearest, "network.nearest", node)
     near = f"an optimal network is within {show(at.upper)} of the merged network"
-    return f"{near}, and none is nearer than {show(at.lower)}"
+    merged_ones = "no optimal network with merged neurons (one for each sign and direction)"
+    return f"{near}, and {merged_ones} is nearer than {show(at.lower)}"
 
 
 TABLE = (

@@ -60,7 +60,10 @@ def curve(problem: Problem, facts: Facts, node: Node) -> str:
     """Every sample lies in the tube of its piece, and each of its neurons is proved active."""
     found = facts[CURVE]
     node.require(bool(found.samples), "a curve with at least one lambda", "none")
-    return f"the objective and all neurons at each lambda ({found.samples}), widths {found.narrowest} to {found.widest}"
+    bounds = f"the objective in an interval of length at most {show(found.gap)}"
+    bounds += f", weights and directions within {show(found.radius)}"
+    ends = f"widths {found.narrowest} to {found.widest}"
+    return f"the objective and all neurons at each listed lambda ({found.samples}), {ends}: {bounds}"
 
 
 UNIQUE = "group general position, the solution is unique for every lambda > 0"

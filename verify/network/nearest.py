@@ -1,11 +1,12 @@
-"""The distance of the network, merged on the data, from the nearest optimal network.
+"""The distance of the network, merged on the data, from the nearest optimal network with merged neurons.
 
 A matching pairs neurons of one sign, w_i of the network and alpha_a v_a* of an optimal one, each at most once. The
 squared distance is the sum of |w_i - alpha_a v_a*|^2 over the pairs and of |w|^2 over the neurons without a partner:
 
     sum_i |w_i|^2 + lambda^2 |alpha|^2 - 2 sum_pairs alpha_a w_i.v_a*,
 
-and the distance is the least one over all matchings and all optimal networks. FORMAT.md has the bounds.
+and the distance is the least one over all matchings and all optimal networks with one neuron for each sign and
+direction. (One that has several can be nearer.) FORMAT.md has the bounds.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ ZERO = Fraction(0)
 
 @dataclass(frozen=True)
 class Nearest:
-    """lower <= the distance of the merged network from the nearest optimal one <= upper."""
+    """lower <= the distance of the merged network from the nearest optimal one with merged neurons <= upper."""
 
     lower: Fraction
     upper: Fraction

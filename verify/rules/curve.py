@@ -27,13 +27,16 @@ Neurons = frozenset[tuple[tuple[int, int], tuple[int, ...]]]  # (the sign and D,
 
 @dataclass(frozen=True)
 class Curve:
-    """So many breakpoints, branches and samples were checked; the samples have widths from `narrowest` to `widest`."""
+    """So many breakpoints, branches and samples were checked; the samples have widths from `narrowest` to `widest`,
+    enclose the objective in intervals of length `gap`, weights and directions within `radius`, or better."""
 
     breakpoints: int
     branches: int
     samples: int
     narrowest: int
     widest: int
+    gap: Fraction
+    radius: Fraction
 
 
 def check_curve(problem: Problem, facts: Facts, node: Node) -> Facts:
@@ -49,9 +52,21 @@ def check_curve(problem: Problem, facts: Facts, node: Node) -> Facts:
     branches = [check_branch(pieces, entry) for entry in fields["branches"].array()]
     samples = [check_sample(patterns, pieces, entry) for entry in fields["samples"].array()]
     fields["branches"].require(all(a < b for a, b in pairwise(branches)), "pieces in ascending order")
-    fields["samples"].require(all(a[0] < b[0] for a, b in pairwise(samples)), "lambdas in ascending order")
-    number, widths = fields["breakpoints"].length(), [width for _, width in samples]
-    return proved(CURVE, Curve(number, len(branches), len(widths), min(widths, default=0), max(widths, default=0)))
+    fields["samples"].require(all(a.lam < b.lam for a, b in pairwise(samples)), "lambdas in ascending order")
+    widths = [one.width for one in samples]
+    ends = min(widths, default=0), max(widths, default=0)
+    worst = (max((getattr(one, name) for one in samples), default=Fraction(0)) for name in ("gap", "radius"))
+    return proved(CURVE, Curve(fields["breakpoints"].length(), len(branches), len(samples), *ends, *worst))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """At `lam` so many neurons are active; the width of the objective's enclosure, and the radius."""
+
+    lam: Fraction
+    width: int
+    gap: Fraction
+    radius: Fraction
 
 
 def check_breakpoint(
@@ -168,19 +183,20 @@ def check_branch(pieces: list[Piece], node: Node) -> int:
     return fields["piece"].index(len(pieces))
 
 
-def check_sample(patterns: Patterns | None, pieces: list[Piece], node: Node) -> tuple[Fraction, int]:
-    """Reject unless objective, weights and directions at a lambda are within their bounds; it, and the width."""
+def check_sample(patterns: Patterns | None, pieces: list[Piece], node: Node) -> Sample:
+    """Reject unless objective, weights and directions at a lambda are within their bounds; what they are."""
     fields = node.record("piece", "lambda", "s", "weights", "classes", "lower", "upper", "radius")
     piece, lam = named(pieces, fields["piece"]), fields["lambda"].number()
     point = read_point(patterns, piece, lam, fields)
     value = lam * dot(piece.frame.problem.y, point.s) - lam**2 * square(point.s) / 2
-    fields["lower"].require(fields["lower"].number() <= value, f"a bound <= {show(value)}")
-    if fields["upper"].number() < value + (lam * point.R) ** 2 / 2:
+    lower, upper, radius = (fields[name].number() for name in ("lower", "upper", "radius"))
+    fields["lower"].require(lower <= value, f"a bound <= {show(value)}")
+    if upper < value + (lam * point.R) ** 2 / 2:
         raise fields["upper"].reject(f"a bound >= {show(value + (lam * point.R) ** 2 / 2)}")
     turned = max((root_above(class_.bound) * point.R for class_ in piece.classes), default=Fraction(0))
-    if fields["radius"].number() < max(lam * point.error, turned):
+    if radius < max(lam * point.error, turned):
         raise fields["radius"].reject(f"a radius >= {show(max(lam * point.error, turned))}")
-    return lam, len(point.active)
+    return Sample(lam, len(point.active), upper - lower, radius)
 
 
 RULE = Rule((CURVE,), check_curve, rests=(PATH,), bags=True)
