@@ -143,8 +143,8 @@ def test_curves_that_say_something() -> None:
     some = Curve(1, 2, 3, 4, 5, F(1, 6), F(7))
     assert "(intervals: 1; pieces on which no neuron enters or leaves: 2)" in said(breakpoints, CURVE, some)
     assert said(curve, CURVE, some) == (
-        "the objective and all neurons at each listed lambda (3), widths 4 to 5: the objective in an interval of length "
-        "at most 1/6, weights and directions within 7"
+        "the objective and all neurons at each listed lambda (3), widths 4 to 5: the objective in an interval of "
+        "length at most 1/6, weights and directions within 7"
     )
     refused(breakpoints, proved(CURVE, replace(some, breakpoints=0)), "at least one breakpoint")
     refused(curve, proved(CURVE, replace(some, samples=0)), "at least one lambda")
