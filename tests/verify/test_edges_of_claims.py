@@ -158,7 +158,9 @@ def test_patterns_are_counted() -> None:
 
 def test_paths_word_for_word() -> None:
     """Continuous: complete and unique; not: a piece, or a lambda from lo to hi, where there are several."""
-    assert said(continuous, PATH, PATHS).startswith("for every lambda in [1, 3] the optimal network is unique")
+    assert said(continuous, PATH, PATHS).startswith(
+        "for every lambda in [1, 3] the optimal network is unique up to permutation and splitting, and it moves"
+    )
     two = pieces((1, 2, 0, True), (2, 3, 0, False))
     assert said(set_continuous, PATH, two).endswith("moves continuously (pieces: 2)")
     refused(continuous, proved(PATH, two), "on which the network is unique")

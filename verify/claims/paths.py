@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from verify.claims import PROVED, REFUTED, Row
-from verify.claims.unique import WHAT, several
+from verify.claims.unique import WHAT, only, several
 from verify.facts import JUMP, PATH, SET, Facts
 from verify.problem.problem import Problem
 from verify.text import Node, show
@@ -13,11 +13,11 @@ OPEN = "a jump, a piece where the network is not unique, or such a lambda in the
 
 def continuous(problem: Problem, facts: Facts, node: Node) -> str:
     """Unique on every piece, and so continuous: the optimal sets are bounded and their graph is closed."""
-    path, what = facts[PATH], f"the optimal {WHAT[problem.model]}"
+    path = facts[PATH]
     set_continuous(problem, facts, node)
     unique = all(piece.found.unique for piece in path.pieces)
     node.require(unique, "pieces on which the network is unique", "lifted pieces on which it need not be")
-    moves = f"{what} is unique, and it moves continuously (pieces: {len(path.pieces)})"
+    moves = f"{only(problem)}, and it moves continuously (pieces: {len(path.pieces)})"
     return f"for every lambda in [{show(path.lo)}, {show(path.hi)}] {moves}"
 
 

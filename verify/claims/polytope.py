@@ -94,7 +94,8 @@ def shortest(problem: Problem, facts: Facts, node: Node) -> str:
     """The optimal weights of least norm."""
     found = facts[SHORTEST]
     active = sum(map(bool, found.weights))
-    return f"the shortest weights are known within {show(found.radius)}; {active} of them are positive"
+    known = f"the shortest weights, each neuron merged, are known within {show(found.radius)}"
+    return f"{known}; {active} of them are positive"
 
 
 ONLY_ZERO = "lambda >= lambda_max: the zero network is the only one, m* = M* = 0"

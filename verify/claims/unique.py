@@ -15,6 +15,12 @@ WHAT = {"relu": "network", "gated": "gated network", "cgl": "solution"}
 ALSO = ", and the solution of the convex program is unique"
 
 
+def only(problem: Problem) -> str:
+    """That there is one: neurons of a network may be permuted, and split into parts of one direction."""
+    same = "" if problem.model == "cgl" else " up to permutation and splitting"
+    return f"the optimal {WHAT[problem.model]} is unique{same}"
+
+
 def beyond(sentence: str, compare: Callable[[Fraction, Fraction], bool] = ge) -> Says:
     """lambda >= lambda_max, or > or =: then the fit is 0 and so is every solution."""
 
@@ -42,7 +48,7 @@ def unique(problem: Problem, facts: Facts, node: Node) -> str:
     found = facts[SET]
     node.require(not found.dimension, "an optimal set of dimension 0", f"dimension {found.dimension}")
     node.require(not found.level, f"neurons that are zero on a {row(problem)}", f"{found.level} that are not")
-    return f"the optimal {WHAT[problem.model]} is unique (active neurons: at most {found.classes})"
+    return f"{only(problem)} (active neurons: at most {found.classes})"
 
 
 def several(problem: Problem, facts: Facts, node: Node) -> str:
