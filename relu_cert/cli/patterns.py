@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     if data.source.slope:
         raise UsageError("patterns are those of the rows, whatever the slope; leave --slope out.")
     prediction = predict(data.Z)
-    early = not options.json and prediction.bound > MANY  # they take a while: what is known is print_report at once
+    early = not options.json and prediction.bound > MANY  # they take a while: what is known is printed at once
     if early:
         print("\n".join(before(prediction)), end="\n\n", flush=True)
     with Progress(quiet=options.quiet) as stages:

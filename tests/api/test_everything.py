@@ -305,7 +305,10 @@ ANSWERED = {  # by `claims`, y, `networks()`, `exact`; memory is that of the use
     *("--require", "--target", "--all", "--exact", "--max-memory"),
     *("--proved",),  # by `python -m verify --proved` on what was saved
 }
-IDLE = {"solution": {"--bias", "--max-patterns"}}  # taken with all data, of no use here
+IDLE = {  # taken with all data, of no use here; patterns are those of the rows, which Python is given
+    "solution": {"--bias", "--max-patterns"},
+    "patterns": {"--bags", "--pool", "--slope"},
+}
 
 
 @pytest.mark.parametrize("command", FUNCTIONS)

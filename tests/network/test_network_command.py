@@ -99,7 +99,7 @@ def test_the_own_recheck_reads_the_file(net: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(
         command, "read_network", lambda *_, **__: replace(right, origin=replace(right.origin, sha256="0" * 64))
     )
-    with pytest.raises(DataError, match="changed while it was at work"):
+    with pytest.raises(DataError, match="changed while relu_cert was running"):
         run(*asked)
     assert not Path("net.network.cert.json").exists()
 
