@@ -58,25 +58,25 @@ class Cone:
 
 @dataclass
 class Descent:
-    """The lines of a dual point, and its cones and leaves. `fits`: sums of all |p||W|, LONGEST_SHARES times, are below
-    2^62."""
+    """The lines of a dual point, and its cones and leaves: 64-bit where |p|, and the sum of all |p||W|, are below
+    2^62 / LONGEST_SHARES."""
 
     pull: Pull
     P: Whole = field(init=False)
     W: Whole = field(init=False)
     M0: Whole = field(init=False)
     widest: int = field(init=False)
-    fits: bool = field(init=False)
 
     def __post_init__(self) -> None:
         rows, W, M0 = self.pull.lines.rows, self.pull.W, self.pull.M0
         sizes = [sum(map(abs, p)) for p in rows]
         total = sum(a * sum(map(abs, w)) for a, w in zip(sizes, W, strict=True))
         total += sum(abs(x) for row in M0 for x in row)
-        self.widest, self.fits = max(sizes, default=0), LONGEST_SHARES * total < LARGEST
+        self.widest = max(sizes, default=0)
         d, C = len(M0), self.pull.C if M0 else 0
-        self.P = np.array(rows, dtype=np.int64 if self.widest < LARGEST else object).reshape(len(rows), d)
-        whole = np.int64 if self.fits else object
+        kind = np.int64 if LONGEST_SHARES * self.widest < LARGEST else object
+        self.P = np.array(rows, dtype=kind).reshape(len(rows), d)
+        whole = np.int64 if LONGEST_SHARES * max(self.widest, total) < LARGEST else object
         self.W, self.M0 = np.array(W, dtype=whole).reshape(len(rows), C), np.array(M0, dtype=whole)
 
     @cached_property
@@ -122,8 +122,8 @@ class Descent:
 
     def below(self, cone: Cone, shares: Whole, whole: int) -> Form | None:
         """The same with a little less, in 64-bit integers; None where numbers are too long, or lines few."""
-        if not self.fits or whole > LONGEST_SHARES or len(cone.lines) <= PAIRS or cone.heights.dtype == object:
+        if whole > LONGEST_SHARES or len(cone.lines) <= PAIRS or cone.heights.dtype == object:
             return None
-        M = whole * cone.linear + (self.P[cone.lines] * shares[:, None]).T @ self.W[cone.lines]
+        M = whole * cone.linear + (self.P[cone.lines] * shares[:, None]).T.astype(self.W.dtype) @ self.W[cone.lines]
         L = integers(fmpz_mat([list(g) for g in cone.generators]) * fmpz_mat(M.tolist()))
         return rounded(self.pull.level, cone.gram, L, cone.heights, self.short, cone.lines, shares, whole)

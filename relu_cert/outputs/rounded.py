@@ -37,9 +37,9 @@ class Weights:
 
     @classmethod
     def of(cls, W: Integers, lengths: Sequence[int]) -> Weights:
-        """Of weights of 64 bits; `lengths` are at least theirs."""
+        """Of weights of 64 bits, or of Python; `lengths` are at least theirs."""
         shift = max(0, max(lengths, default=0).bit_length() - WEIGHT_BITS)
-        short = W >> shift
+        short = (W >> shift).astype(np.int64)
         above = np.array([(x >> shift) + 1 if x else 0 for x in lengths], dtype=np.int64)
         return cls(short, above, np.maximum(short, 0).sum(axis=1), shift)
 

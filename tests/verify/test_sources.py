@@ -16,7 +16,10 @@ ALLOWED = {*sys.stdlib_module_names, "flint", "sympy", "verify"}
 ARRAYS = {"cover/lines.py", "cover/strict.py", "outputs/check.py", "outputs/descent.py", "outputs/rounded.py"}
 TYPES = {"np.int64", "np.uint8", "object", "bool"}
 CHOSEN = {  # names that stand for one of two of these
-    "outputs/descent.py": {"kind": "np.int64 if widest < LARGEST else object", "whole": "np.int64 if fits else object"},
+    "outputs/descent.py": {
+        "kind": "np.int64 if LONGEST_SHARES * widest < LARGEST else object",
+        "whole": "np.int64 if LONGEST_SHARES * max(widest, total) < LARGEST else object",
+    },
 }
 MAKE_ARRAYS = {"array", "zeros", "ones", "empty", "full", "frombuffer", "arange"}
 EXACT_MATH = {"ceil", "comb", "floor", "gcd", "isqrt", "lcm", "prod"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial, reduce
 from itertools import combinations
@@ -24,6 +24,7 @@ from verify.problem.problem import Problem
 from verify.text import Node, Vector
 
 MOST_DIRECTIONS, MOST_TIES = 12, 255
+MOST_KEPT = 2**22  # heights of all lines at all generators of all leaves
 
 
 @dataclass(frozen=True)
@@ -86,19 +87,29 @@ class Form:
         """The form, exactly."""
         return self.exactly()
 
+    def bounds(self) -> Iterator[list[list[int]]]:
+        """`below`, if there is one, and Q: each is enough."""
+        if self.below is not None:
+            yield self.below
+        yield self.Q
+
 
 @dataclass(frozen=True)
 class Proof:
-    """A tree whose leaves hold. They are worked out again where they are asked for: there can be many."""
+    """A tree whose leaves hold. Where there are many they are not kept, but worked out again when asked for."""
 
     values: Values
     basis: list[Row]
     ties: list[Tie]
     level: int
     node: Node
+    kept: tuple[Form, ...] = ()
 
     def forms(self) -> Iterator[Form]:
         """Of all leaves."""
+        if self.kept:
+            yield from self.kept
+            return
         streams = Streams(self.node)
         if self.basis:
             yield from forms(self.values, self.level, sign_cones(self.basis), self.ties, streams)
@@ -120,11 +131,13 @@ def check_outputs(problem: Problem, theta: Vector, squared: Fraction, node: Node
     fields["ties"].require(len(ties) <= MOST_TIES, f"at most {MOST_TIES}", str(len(ties)))
     values = values_of(lines, weights(problem, theta), problem.targets)
     proof = Proof(values, basis, ties, int(squared * values.unit**2), fields["tree"])  # rounded down
+    kept, most = list[Form](), MOST_KEPT // (1 + problem.d * len(lines.rows))
     for number, leaf in enumerate(proof.forms()):
-        bad = f"no at leaf {number}"
-        holds = (leaf.below is not None and copositive(leaf.below, leaf)) or copositive(leaf.Q, leaf)
-        proof.node.require(holds, "lambda^2 GG' - B = N + a semidefinite matrix at every leaf", bad)
-    return proof
+        holds = any(copositive(Q, leaf) for Q in leaf.bounds())
+        proof.node.require(holds, "lambda^2 GG' - B = N + a semidefinite matrix at every leaf", f"no at leaf {number}")
+        if number <= most:
+            kept.append(leaf)
+    return replace(proof, kept=tuple(kept)) if len(kept) <= most else proof
 
 
 def copositive(Q: list[list[int]], leaf: Form) -> bool:
@@ -148,13 +161,13 @@ def forms(
     """Of the leaves below these cones, in their order."""
     table = Table.of(values.lines.rows, values.W, values.M0)
     lengths = [length_above(w) for w in values.W]
-    short = Weights.of(table.W, lengths) if table.fits else None
+    short = Weights.of(table.W, lengths)
     for cone, leaf in leaves(table, streams, roots, len(ties)):
         generators = [*cone.generators]
         gram = [[sum(a * b for a, b in zip(g, h, strict=True)) for h in generators] for g in generators]
         shares, whole = shares_of(cone, leaf, ties, streams)
         N, below = streams.entries(len(gram) * (len(gram) - 1) // 2), None
-        if short is not None and whole <= LONGEST_SHARES and len(cone.lines) > PAIRS and cone.heights.dtype != object:
+        if whole <= LONGEST_SHARES and len(cone.lines) > PAIRS and cone.heights.dtype != object:
             below = shortened(table, short, (level, gram), cone, np.array(shares, dtype=np.int64), whole)
         yield Form(
             generators, gram, whole, N, below, partial(exactly, table, lengths, level, gram, cone, shares, whole)
@@ -165,7 +178,7 @@ def shortened(
     table: Table, short: Weights, level: tuple[int, list[list[int]]], cone: Cone, shares: NDArray[np.int64], whole: int
 ) -> list[list[int]] | None:
     """The form from below, in 64-bit integers."""
-    M = whole * cone.linear + (table.P[cone.lines] * shares[:, None]).T @ table.W[cone.lines]
+    M = whole * cone.linear + table.shared(cone.lines, shares)
     L = integers(fmpz_mat([list(g) for g in cone.generators]) * fmpz_mat(M.tolist()))
     return rounded(*level, L, cone.heights, short, cone.lines, shares, whole)
 

@@ -27,13 +27,12 @@ LONGEST_SHARES = 255  # whole, times which sums of W still have 64 bits
 
 @dataclass(frozen=True)
 class Table:
-    """The lines and their weights; `fits`: sums of all |p||W|, LONGEST_SHARES times, are below 2^62."""
+    """The lines and their weights: 64-bit where |p|, and the sum of all |p||W|, are below 2^62 / LONGEST_SHARES."""
 
     P: Whole
     W: Whole
     M0: Whole
     widest: int
-    fits: bool
 
     @classmethod
     def of(cls, rows: Sequence[Row], W: Sequence[Sequence[int]], M0: Sequence[Sequence[int]]) -> Table:
@@ -41,12 +40,16 @@ class Table:
         sizes = [sum(map(abs, p)) for p in rows]
         total = sum(a * sum(map(abs, w)) for a, w in zip(sizes, W, strict=True))
         total += sum(abs(x) for row in M0 for x in row)
-        widest, fits = max(sizes, default=0), LONGEST_SHARES * total < LARGEST
+        widest = max(sizes, default=0)
         d, C = len(M0), len(M0[0]) if M0 else 0
-        kind = np.int64 if widest < LARGEST else object
+        kind = np.int64 if LONGEST_SHARES * widest < LARGEST else object
         P = np.array(rows, dtype=kind).reshape(len(rows), d)
-        whole = np.int64 if fits else object
-        return cls(P, np.array(W, dtype=whole).reshape(len(rows), C), np.array(M0, dtype=whole), widest, fits)
+        whole = np.int64 if LONGEST_SHARES * max(widest, total) < LARGEST else object
+        return cls(P, np.array(W, dtype=whole).reshape(len(rows), C), np.array(M0, dtype=whole), widest)
+
+    def shared(self, lines: NDArray[np.int64], shares: NDArray[np.int64]) -> Whole:
+        """The sum of shares_k p_k W_k' over these lines; no share is more than LONGEST_SHARES."""
+        return np.asarray((self.P[lines] * shares[:, None]).T.astype(self.W.dtype) @ self.W[lines])
 
     def heights(self, lines: NDArray[np.int64], g: Row) -> Whole:
         """p_c.g of these lines."""

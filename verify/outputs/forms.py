@@ -12,6 +12,7 @@ from math import isqrt
 from flint import fmpz_mat
 
 Rows = Sequence[Sequence[int]]
+BITS = 64  # with which a form is tried first
 PAIRS = 24  # crossing lines up to which the products of all pairs count; beyond, those of their lengths
 
 
@@ -78,6 +79,21 @@ def nonnegative(Q: Rows) -> bool:
 
 
 def semidefinite(Q: Rows) -> bool:
+    """Whether x'Qx >= 0 for all x; long numbers are tried with less bits first."""
+    short = coarse(Q)
+    return (short is not None and eliminated(short)) or eliminated(Q)
+
+
+def coarse(Q: Rows) -> list[list[int]] | None:
+    """F - dI with Q = 2^k F + E, 0 <= E < 2^k entry by entry, so that x'Ex >= -d 2^k |x|^2: Q is semidefinite if this
+    is. None where the least entry of the diagonal has no more than BITS bits."""
+    k = min((row[i] for i, row in enumerate(Q)), default=0).bit_length() - BITS
+    if k <= 0:
+        return None
+    return [[(x >> k) - len(Q) * (i == j) for j, x in enumerate(row)] for i, row in enumerate(Q)]
+
+
+def eliminated(Q: Rows) -> bool:
     """Whether x'Qx >= 0 for all x, by elimination without fractions: a pivot 0 has a row of zeros, and is left out."""
     S, last = [list(row) for row in Q], 1
     for k in range(len(S)):

@@ -51,8 +51,12 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
 def out(leaf: Form, slack: int) -> bool:
     """Whether it holds with so much less in the place of the level."""
     part = 2 * leaf.whole**2 * slack
-    pairs = zip(leaf.Q, leaf.gram, strict=True)
-    return copositive([[q - part * g for q, g in zip(*pair, strict=True)] for pair in pairs], leaf)
+    return any(
+        copositive(
+            [[q - part * g for q, g in zip(*pair, strict=True)] for pair in zip(Q, leaf.gram, strict=True)], leaf
+        )
+        for Q in leaf.bounds()
+    )
 
 
 def near(leaf: Form, one: OneDirection) -> bool:
