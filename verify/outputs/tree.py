@@ -61,6 +61,8 @@ class Streams:
         """How far the shares of the crossing lines are from 0 or 1, in parts of WHOLE: one byte each, or two."""
         width = {PLAIN: 0, SHARES: 1, FINE: 2}[code]
         raw = self.take("shares", width * count)
+        if width == 1:
+            return [*raw]
         return [int.from_bytes(raw[width * k : width * (k + 1)], "little") for k in range(count)]
 
     def entries(self, count: int) -> tuple[list[int], int] | None:
