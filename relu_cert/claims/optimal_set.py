@@ -130,7 +130,7 @@ def _describe_set(step: Step) -> str:
 
 @claim(
     "min-norm",
-    "The optimal weights of least norm are known, exactly or within the radius.",
+    "The optimal weights of least norm, each neuron merged, are known, exactly or within the radius.",
     zero="lambda >= lambda_max: all weights are 0.",
 )
 def min_norm(facts: Facts) -> Answer:
