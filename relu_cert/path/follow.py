@@ -104,6 +104,7 @@ class _Search:
     used: FollowedBranch | None = None
     lifts: dict[Fraction, Matrix] = field(default_factory=dict)
     known: dict[Fraction, bool] = field(default_factory=dict)
+    refused: set[tuple[Fraction | str, ...]] = field(default_factory=set)  # ends of still pieces, and whether even
     tried: int = 0
     narrow: Fraction = NARROW
     even: bool = False  # whether the last piece is
@@ -252,11 +253,14 @@ class _Search:
         return self.known[eta]
 
     def still(self, left: Fraction, right: Fraction) -> Piece | None:
-        """A still piece, or none."""
+        """A still piece, or none; what was refused once is not tried again."""
+        if (left, right) in self.refused:
+            return None
         try:
             point = self.solved((left + right) / 2)
             return self.built(left, right, self.branched(point, (right - left) / 2, 0))
         except Unsettled:
+            self.refused.add((left, right))
             return None
 
     def solved(self, eta: Fraction) -> BranchPoint:
@@ -415,9 +419,12 @@ class _Search:
         """The same, where neurons that mirror each other have equal weights."""
         eta = _short(near.eta + near.h * Fraction(tau))
         left, right = max(a, _short(eta - h)), min(b, _short(eta + h))
+        if left >= right or (left, right, "even") in self.refused:
+            return None
         try:
-            return self.evenly(left, right, 0) if left < right else None
+            return self.evenly(left, right, 0)
         except Unsettled:
+            self.refused.add((left, right, "even"))
             return None
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction as F
 
 import pytest
 
+from relu_cert.driver.optimum import solver_of_path
 from relu_cert.errors import Late, Unsettled
 from relu_cert.path import follow as module
 from relu_cert.path.branch import FollowedBranch
@@ -50,3 +52,27 @@ def test_time_that_is_over_in_a_solve_is_a_gap_and_keeps_what_is_proved(monkeypa
     assert pieces and gaps and all(gap.reason == module.LATE for gap in gaps)
     assert not any(piece.lo < gap.hi and gap.lo < piece.hi for piece in pieces for gap in gaps)
     assert sum(one.hi - one.lo for one in (*pieces, *gaps)) >= F(8) - F(1, 50)
+
+
+def test_a_still_piece_that_was_refused_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every wider interval that is bisected comes to the same event: its still pieces are refused once."""
+    still: list[tuple[F, F]] = []
+    even: list[tuple[F, F]] = []
+
+    def refuse(tried: list[tuple[F, F]]) -> Callable[..., Piece]:
+        def built(search: module._Search, a: F, b: F, *rest: object) -> Piece:
+            tried.append((a, b))
+            raise Unsettled("no piece")
+
+        return built
+
+    monkeypatch.setattr(module._Search, "built", refuse(still))
+    monkeypatch.setattr(module._Search, "evenly", refuse(even))
+    problem = example("xor")
+    floats = solver_of_path(problem)
+    search = module._Search(problem, floats, lambda done, total: None, (F(9), F(10)))
+    near = search.branched(search.solved(F(19, 2)), F(1, 2))
+    for _ in range(2):
+        assert search.across_event(F(9), F(10), near, 0.5, F(1, 100)) is None
+        assert search.across_evenly(F(9), F(10), near, 0.5, F(1, 100)) is None
+    assert len(still) == len(even) == 1
