@@ -7,7 +7,17 @@ from fractions import Fraction
 
 import pytest
 
-from verify.outputs.forms import PAIRS, Crossing, definite, form, length_above, nonnegative, semidefinite
+from verify.outputs.forms import (
+    PAIRS,
+    Crossing,
+    coarse,
+    definite,
+    eliminated,
+    form,
+    length_above,
+    nonnegative,
+    semidefinite,
+)
 
 Rows = list[list[int]]
 
@@ -198,3 +208,43 @@ def test_semidefinite_is_what_eigenvalues_say() -> None:
             assert not semidefinite(lowered)
             assert not definite(lowered)
     assert not semidefinite([[0, 1], [1, 5]]) and not semidefinite([[0, 1], [1, 0]]) and semidefinite([[0, 0], [0, 5]])
+
+
+@pytest.mark.parametrize("bits", [40, 62, 64, 65, 66, 70, 200, 900])
+def test_long_forms_are_semidefinite_exactly_where_they_are(bits: int) -> None:
+    """Forms of rank d, of rank d - 1, and these less 1: 64 bits do not decide what only all of them show."""
+    for seed in range(40):
+        r = random.Random(seed)
+        d = r.randint(1, 5)
+        half = bits // 2
+        A = [[r.randint(-(2**half), 2**half) for _ in range(d)] for _ in range(d - seed % 2)]
+        A += [[(i == j) << half for j in range(d)] for i in range(d * (seed % 4 == 0))]
+        Q = [[sum(row[i] * row[j] for row in A) for j in range(d)] for i in range(d)]
+        short = coarse(Q)
+        assert semidefinite(Q) and eliminated(Q)
+        assert (short is None) == (min(Q[i][i] for i in range(d)) < 2**64)
+        if short is not None:
+            k = min(Q[i][i] for i in range(d)).bit_length() - 64
+            left = [[x - (y << k) for x, y in zip(*rows, strict=True)] for rows in zip(Q, short, strict=True)]
+            assert eliminated(left), "no more than Q"
+            assert all(
+                (d * (i == j)) << k <= x < (1 + d * (i == j)) << k
+                for i, row in enumerate(left)
+                for j, x in enumerate(row)
+            )
+            assert eliminated(short) if seed % 4 == 0 else seed % 2 == 0 or not eliminated(short)
+        if seed % 2:
+            i = r.randrange(d)
+            Q[i][i] -= 1
+            assert not semidefinite(Q), "a form of less than full rank, less 1"
+
+
+def test_short_and_empty_forms_and_negative_diagonals() -> None:
+    """Numbers of 64 bits are left as they are; an empty form is semidefinite, one with a negative entry on its diagonal
+    is not, however long."""
+    assert coarse([]) is None and semidefinite([])
+    assert coarse([[2**64 - 1, 5], [5, 2**90]]) is None
+    assert coarse([[2**64 + 3, 5], [5, 2**90]]) == [[2**63 + 1 - 2, 2], [2, 2**89 - 2]]
+    for k in (1, 2**63, 2**64, 2**100):
+        assert not semidefinite([[-k]]) and not semidefinite([[2**200, 0], [0, -k]])
+        assert not semidefinite([[k, k + 1], [k + 1, k]]) and semidefinite([[k, -k], [-k, k]])

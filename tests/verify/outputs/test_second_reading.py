@@ -26,6 +26,7 @@ from verify.certificate import read
 from verify.cover.lines import lines_of
 from verify.cover.tree import sign_cones
 from verify.facts import DUAL, FORMS, VALUE, Facts
+from verify.outputs import check as outputs_check
 from verify.outputs import softmax
 from verify.outputs.check import Form, Proof, Tie, copositive, forms, less, mask, read_tie, size, values_of
 from verify.outputs.classes import Around, OneDirection, check_kinks, linear, omega, one_at_most, read_class
@@ -577,6 +578,19 @@ def test_leaves_are_out_or_near_exactly_where_the_page_says(name: str) -> None:
                 assert said == (min(h) >= 0 and held(leaf, bend))
                 verdicts[said] += 1
     assert all(verdicts.values())
+
+
+@pytest.mark.parametrize("name", UNIQUE)
+def test_leaves_are_kept_up_to_a_limit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them or none, and those that are worked out again are the same."""
+    proof = opened(name).facts[FORMS]
+    again = replace(proof, kept=())
+    leaves = [(leaf.cone, leaf.Q, leaf.N, leaf.whole) for leaf in again.forms()]
+    assert [(leaf.cone, leaf.Q, leaf.N, leaf.whole) for leaf in proof.kept] == leaves
+    each = 1 + len(proof.basis[0]) * len(proof.values.lines.rows)
+    for most, kept in ((len(leaves) * each, len(leaves)), (len(leaves) * each - 1, 0), (0, 0)):
+        monkeypatch.setattr(outputs_check, "MOST_KEPT", most)
+        assert len(opened(name).facts[FORMS].kept) == kept
 
 
 def held(leaf: Form, less_: Sequence[Sequence[int]]) -> bool:
