@@ -47,7 +47,7 @@ class Cone:
         bits = [max(map(abs, g)).bit_length() for g in self.generators]
         H, total = self.heights, np.zeros(len(self.lines), dtype=self.heights.dtype)
         lift = [max(bits) - b for b in bits]
-        if len(self.lines) and H.dtype != object:
+        if len(self.lines):
             longest = max(int(np.abs(row).max()).bit_length() + k for row, k in zip(H, lift, strict=True))
             if longest + len(bits) >= 62:
                 H, total = H.astype(object), total.astype(object)

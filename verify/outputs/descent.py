@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -78,26 +79,28 @@ def narrowed(table: Table, generators: tuple[Row, ...], lines: NDArray[np.int64]
     return Cone(generators, lines[crossing], H[:, crossing], linear)
 
 
+def child(table: Table, cone: Cone, place: int, g: Row, heights: Whole) -> Cone:
+    """The cone with g, which has these heights, in one place."""
+    generators = (*cone.generators[:place], g, *cone.generators[place + 1 :])
+    H = np.stack([heights if k == place else row for k, row in enumerate(cone.heights)])
+    return narrowed(table, generators, cone.lines, H, cone.linear)
+
+
 def leaves(table: Table, streams: Streams, roots: Iterable[Sequence[Row]], ties: int) -> Iterator[tuple[Cone, Leaf]]:
     """All leaves, in the order in which their shares and forms are written."""
     for root in roots:
         edges = [*combinations(range(len(root)), 2)]
         every = np.arange(len(table.P))
         H = np.stack([table.heights(every, g) for g in root])
-        stack: list[tuple[Cone, int, Row | None, Whole | None]] = []
-        stack.append((narrowed(table, tuple(root), every, H, table.M0), 0, None, None))
+        stack = [partial(narrowed, table, tuple(root), every, H, table.M0)]
         while stack:
-            cone, place, g, h = stack.pop()
-            if g is not None and h is not None:
-                changed = (*cone.generators[:place], g, *cone.generators[place + 1 :])
-                H = np.stack([h if k == place else row for k, row in enumerate(cone.heights)])
-                cone = narrowed(table, changed, cone.lines, H, cone.linear)
+            cone = stack.pop()()
             code = streams.byte("codes")
             if code < len(edges):
                 i, j = edges[code]
                 new = middle(cone.generators[i], cone.generators[j], *streams.multiplier())
                 heights = table.heights(cone.lines, new)
-                stack += [(cone, k, new, heights) for k in (i, j)]
+                stack += [partial(child, table, cone, k, new, heights) for k in (i, j)]
                 continue
             yield cone, leaf_of(code, streams, ties)
 
@@ -118,10 +121,9 @@ def on_at_middle(cone: Cone) -> NDArray[np.bool_]:
     bits = [max(map(abs, g)).bit_length() for g in cone.generators]
     H, total = cone.heights, np.zeros(len(cone.lines), dtype=cone.heights.dtype)
     lift = [max(bits) - b for b in bits]
-    if H.dtype != object:
-        longest = max(int(np.abs(row).max()).bit_length() + k for row, k in zip(H, lift, strict=True))
-        if longest + len(bits) >= 62:
-            H, total = H.astype(object), total.astype(object)
+    longest = max(int(np.abs(row).max()).bit_length() + k for row, k in zip(H, lift, strict=True))
+    if longest + len(bits) >= 62:
+        H, total = H.astype(object), total.astype(object)
     for row, k in zip(H, lift, strict=True):
         total = total + row * (1 << k)
     return np.asarray(total > 0, dtype=bool)

@@ -63,7 +63,7 @@ def rounded(
     b = [max(0, int(row.max(initial=0)).bit_length() - HEIGHT_BITS) for row in sizes]
     times = np.where(V > 0, whole - shares, shares)
     above = (sizes >> np.array(b, dtype=np.int64)[:, None]) + 1
-    D = np.where((V != 0) & (times > 0), (times * above + (whole - 1)) // whole, 0)
+    D = np.where(V != 0, (times * above + (whole - 1)) // whole, 0)
     l = [max(0, (max(map(abs, row)) // whole).bit_length() - LINEAR_BITS) for row in L]
     low = np.array([[x // (whole << k) for x in row] for row, k in zip(L, l, strict=True)], dtype=np.int64)
     W, lengths = weights.short[lines], weights.lengths[lines]
