@@ -14,7 +14,7 @@ from tests.verify.outputs.planted import tree
 from verify import Rejected
 from verify.cover.lines import lines_of
 from verify.cover.tree import middle, sign_cones
-from verify.outputs.check import Proof, Tie, Values, forms, values_of
+from verify.outputs.check import Proof, Tie, Values, check_outputs, forms, values_of
 from verify.outputs.descent import LARGEST, LONGEST_SHARES, Cone, Table, leaves, on_at_middle
 from verify.outputs.tree import Streams
 from verify.problem.problem import Problem
@@ -221,6 +221,42 @@ def test_few_lines_have_the_exact_form_alone(n: int) -> None:
     few = values(5, rows=[(k + 300, 211) for k in range(1, n + 1)])
     leaf = next(forms(few, 1, [((1, 0), (1, -2))], [], streams_of([200], N=bytes(1))))
     assert (leaf.below is not None) == (n == 25)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_network_that_is_larger_than_lambda_is_rejected_however_little(seed: int) -> None:
+    """The least lambda^2 that is accepted, to a millionth, with long and short forms, is one that |F(u)| keeps to; one
+    below what was seen is rejected."""
+    r = random.Random(seed)
+    Z = tuple(tuple(Fraction(r.randint(-(2**22), 2**22)) for _ in range(2)) for _ in range(60))
+    theta = tuple(Fraction(r.randint(-(2**40), 2**40), 2**30) for _ in range(120))
+    problem = Problem("relu", Fraction(1), Z, theta, targets=2)
+    found = values_of(lines_of(problem), theta, 2)
+    codes, splits = split(r, 3, 1, 1)
+    codes, splits = codes * 4, splits * 4
+    forms_ = bytes([1, 0, 128, 0]) * codes.count(200)  # N = 0
+    node = Node({"basis": ["1 0", "0 1"], "ties": [], "tree": tree(bytes(codes), bytes(splits), b"", forms_)})
+
+    def accepted(squared: int) -> bool:
+        try:
+            check_outputs(problem, theta, Fraction(squared), node)
+        except Rejected:
+            return False
+        return True
+
+    seen = Fraction(0)
+    for _ in range(200):
+        u = [r.randint(-(2**20), 2**20) for _ in range(2)]
+        F = value(found.lines.rows, found.W, found.M0, u)
+        seen = max(seen, Fraction(dot(F, F), found.unit**2 * dot(u, u)))
+    low, high = 0, 1
+    while not accepted(high):
+        low, high = high, 2 * high
+    while high - low > 1 + high // 10**6:
+        half = (low + high) // 2
+        low, high = (low, half) if accepted(half) else (half, high)
+    assert seen <= high <= 3 * seen
+    assert not accepted(int(seen) - 1)
 
 
 def test_kept_forms_are_those_that_are_worked_out_again() -> None:
