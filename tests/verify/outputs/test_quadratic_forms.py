@@ -248,3 +248,12 @@ def test_short_and_empty_forms_and_negative_diagonals() -> None:
     for k in (1, 2**63, 2**64, 2**100):
         assert not semidefinite([[-k]]) and not semidefinite([[2**200, 0], [0, -k]])
         assert not semidefinite([[k, k + 1], [k + 1, k]]) and semidefinite([[k, -k], [-k, k]])
+
+
+def test_brackets_of_0_and_of_1() -> None:
+    """One line of share 1/2: a bracket of 1 at a generator counts as positive; one of 0, where the line is 0, does not,
+    and kappa is 1."""
+    one = form(0, [[0, 0], [0, 0]], [[1], [0]], Crossing([[1]], [1], [[3, -5]], [1], 2))
+    assert one == [[-8, -15], [-15, -50]]
+    nothing = form(0, [[0] * 3] * 3, [[0]] * 3, Crossing([[1]], [1], [[0, 5, -5]], [1], 2))
+    assert nothing == [[0, 0, 0], [0, 0, -100], [0, -100, 0]]
