@@ -47,7 +47,6 @@ EXPECTED_FAILED_CHECKS: dict[str, str] = {
     "check_regressors_train": _LARGE,
     "check_regressor_data_not_an_array": _LARGE,
     "check_regressors_int": _LARGE,
-    "check_regressor_multioutput": "fits ten features and five outputs: too many directions",
     "check_classifier_not_supporting_multiclass": "more than two classes are fitted",
 }
 """The checks of scikit-learn's `check_estimator` that cannot pass with seconds=None, where every fit is the same

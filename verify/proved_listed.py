@@ -89,7 +89,7 @@ class Tree:
 
     def flat(self, sides: dict[int, int], k: int) -> dict[int, Fraction]:
         """a with these signs, a_k not 0, and sum a_j z_j = 0: so z_k.u = 0 where rows have these sides."""
-        for a in self.known:
+        for a in (a for a in self.known if k in a):
             for turn in (1, -1):
                 if all(j in sides and turn * sides[j] * x > 0 for j, x in a.items()):
                     return {j: turn * x for j, x in a.items()}

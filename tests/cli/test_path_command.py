@@ -109,16 +109,17 @@ def test_mistakes_are_told(extra: list[str], said: str, capsys: pytest.CaptureFi
 
 
 @pytest.mark.long
-def test_gaps_are_drawn_as_gaps(
+def test_a_path_of_sets_is_drawn(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the network is not unique nothing is drawn, and the text says why."""
+    """Where the network is not unique no weight is drawn, but what is proved of the set, as the text says."""
     monkeypatch.chdir(tmp_path)
     plot = tmp_path / "twins.svg"
     arguments = ["path", "--example", "twins", "--from", "1/5", "--to", "9/10", "--no-breakpoints", "--quiet"]
     assert main([*arguments, "--plot", str(plot)]) == 0
-    assert "gap" in capsys.readouterr().out
-    assert any("of-gap" in element.get("class", "") for element in ElementTree.parse(plot).getroot().iter())
+    assert "one network, or a set of them: not settled" in capsys.readouterr().out
+    classes = {element.get("class", "") for element in ElementTree.parse(plot).getroot().iter()}
+    assert "band of-set" in classes and not any("of-gap" in one for one in classes)
 
 
 def test_a_draft_comes_before_the_proof(

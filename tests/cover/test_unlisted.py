@@ -257,7 +257,7 @@ def test_many_features_have_time_for_training(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(driver, "HARD", 0)
     monkeypatch.setattr(Prover, "prepare", prepare)
     found = relu_cert.certify(rows, y, 1, seconds=100)
-    assert len(trained) == 1 and 0.9 * driver.TRAINING * 100 < trained[0] <= driver.TRAINING * 100
+    assert len(trained) == 1 and 0.5 * driver.TRAINING * 100 < trained[0] <= driver.TRAINING * 100
     assert {name: one.verdict for name, one in found.claims.items()} == {
         name: one.verdict for name, one in plain.claims.items()
     }

@@ -136,3 +136,9 @@ def test_pieces_that_are_left_out_are_missed() -> None:
             del other["facts"]["dual"]["multipliers"][sign][k]
             with pytest.raises((Rejected, LookupError)):
                 list(proved.read(json.dumps(other).encode(), None, Limits()).lines())
+
+
+def test_rows_of_zeros_in_a_list() -> None:
+    """Each has a sum of its own; that of another row, which is no less a sum of zero, says nothing of it."""
+    tree = Tree([[0, 0], [0, 0]], [0, 1], {0b11: "1 2"})
+    assert list(tree.below([0b11], 0, {})) == ["O 0 1 -1 0", "O 1 1 0 -1", "P 1 2"]

@@ -141,7 +141,7 @@ def path_pictures(
         found, steps = tracks(points, cover), levels(points, cover)
     except (OverflowError, ValueError):
         return []
-    if min(ends) <= 0.0 or not (steps or cover.gaps):
+    if min(ends) <= 0.0 or not (steps or cover.gaps or cover.pieces):
         return []
     top = max(min(ends[1], 1.3 * ends[2]), 1.001 * ends[0])
     axis = Axis(log10(ends[0]), log10(top), stretches(cover, largest), breakpoints)
