@@ -73,7 +73,7 @@ def test_the_certificate_has_the_curve(run: tuple[Path, int]) -> None:
     assert said["breakpoints"] == said["curve"] == said["continuous"] == "PROVED"
     assert all(one["certified"] for one in found["breakpoints"])
     assert f"(intervals: {len(found['breakpoints'])};" in lines["breakpoints"].proved
-    assert f"at each lambda ({len(found['curve'])})," in lines["curve"].proved
+    assert f"at each listed lambda ({len(found['curve'])})," in lines["curve"].proved
     assert all(F(one["radius"]) < F(1, 10**9) for one in found["curve"])
 
 
