@@ -49,7 +49,8 @@ CASES = {
     "a multiplier 3": Planted(block([3, 6], [[1], [0]]), F(5), (YES, YES, YES, YES)),
     # w_1 has no effect on the fit: its multiplier is always 0, and w_1 is always 0
     "an idle constraint": Planted(block([3, 3], [[1], [0]], [[0, 1], [0, 1]]), F(1), (YES, YES, NO, YES)),
-    "w_1 <= 0 and w_1 >= 0": Planted(block([3, 6], [[1, -1], [0, 0]]), F(5), (YES, NO, YES, YES)),
+    # each hyperplane counts once, whatever stands for it
+    "w_1 <= 0 and w_1 >= 0": Planted(block([3, 6], [[1, -1], [0, 0]]), F(5), (YES, YES, YES, YES)),
     "w_1 <= 0 and 2 w_1 <= 0": Planted(block([3, 6], [[1, 2], [0, 0]]), F(5), (YES, YES, YES, YES)),
     "no cone": Planted(block([6, 8], None), F(5), (YES, YES, YES, YES)),
     "lambda = lambda_max": Planted(block([6, 8], None), F(10), (NO, YES, YES, NO)),
