@@ -31,8 +31,8 @@ from relu_cert.commands import (
     prune_network,
 )
 from relu_cert.cover.limits import Limits
-from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number
-from relu_cert.data.dataset import Dataset
+from relu_cert.data.arrays import dataset_from_arrays, exact_matrix
+from relu_cert.data.dataset import Dataset, Number, exact_number
 from relu_cert.driver.optimum import DEFAULT_GAP
 from relu_cert.driver.variant import DEFAULT_MAX_PATTERNS, network_problem
 from relu_cert.errors import DataError, UsageError
@@ -58,12 +58,10 @@ from relu_cert.network.trained import OutputBias, fold
 from relu_cert.patterns import enumerate_patterns, predict
 from relu_cert.problem.loss import LOSSES, SOFTMAX, LossName
 from relu_cert.report.explore import Exploration
-from relu_cert.report.filters import windows_of
 from relu_cert.report.patterns import Patterns
 from relu_cert.report.progress import Progress
 from relu_cert.report.prune import Pruning
 from relu_cert.request import (
-    Number,
     absolute,
     decay_of,
     in_python,
@@ -72,7 +70,6 @@ from relu_cert.request import (
     path_ends,
     positive,
     request,
-    slope_of,
     spoken,
     variant,
 )
@@ -260,9 +257,9 @@ def certify(
     if model not in ("relu", "gated"):
         raise UsageError(f"model is 'relu' or 'gated', not {model!r}.")
     ones = bias or "biases" in read_free(free)
-    more: dict[str, Any] = {"outputs": True, "classes": classes, "center": center, "slope": slope_of(slope, "slope")}
+    parts: dict[str, Any] = {"bias": ones, "conv": conv, "bags": bags, "pool": pool, "slope": slope}
     data, raw = dataset_from_arrays(
-        Z, y, bias=ones, names=names, target=target, conv=conv, bags=bags, pool=pool, **more
+        Z, y, names=names, target=target, outputs=True, classes=classes, center=center, **parts
     )
     which = variant(data.Z, patterns, seed, gates, l2, loss, free, in_python)
     which = replace(which, rho=decay_of(decayed_bias, lam, in_python))
@@ -447,7 +444,7 @@ def certify_network(
     """
     network, Z = through_pipeline(network, Z)
     trained = given_network(network, from_layer)
-    trained = replace(trained, slope=trained.bent(slope_of(slope, "slope")))
+    trained = replace(trained, slope=trained.bent(slope))
     conv = conv or trained.rule
     given, Z = Z, trained.features(Z) if trained.before else Z
     own_penalty, y = trained_with(network, len(y)), labels_of(network, y)
@@ -479,7 +476,7 @@ def certify_network(
         network,
         given,
         lambda: fold(trained, data.d, ones=ones, free=there).on(data.Z, data.bags),
-        windows_of(data.source),
+        data.source.windows,
     ):
         trained = replace(trained, slope=trained.slope or Fraction(0))
     with Progress(quiet=not progress) as stages:
@@ -529,7 +526,7 @@ value of lambda or more; proved.'
     >>> [(one.kind, round(float(one.hi), 9)) for one in found.breakpoints]
     [('enters', 2.0)]
     """
-    kind: dict[str, Any] = {"conv": conv, "bags": bags, "pool": pool, "slope": slope_of(slope, "slope")}
+    kind: dict[str, Any] = {"conv": conv, "bags": bags, "pool": pool, "slope": slope}
     _limits(seconds, 1, None)
     data, raw = dataset_from_arrays(Z, y, bias=bias, names=names, target=target, **kind)
     with Progress(quiet=not progress) as stages:
@@ -605,10 +602,9 @@ def prune(
     if strategy not in tuple(Strategy):
         raise UsageError(f"there is no strategy {strategy!r}; there are {', '.join(Strategy)}.")
     trained = None if network is None else given_network(network)
-    bent = slope_of(slope, "slope")
     if trained is not None:
-        bent, conv = trained.bent(bent), conv or trained.rule
-    data, _ = dataset_from_arrays(Z, y, bias=bias, conv=conv, bags=bags, pool=pool, slope=bent)
+        slope, conv = trained.bent(slope), conv or trained.rule
+    data, _ = dataset_from_arrays(Z, y, bias=bias, conv=conv, bags=bags, pool=pool, slope=slope)
     with Progress(quiet=not progress) as stages:
         return prune_network(
             data,
@@ -654,7 +650,7 @@ def explore(
     >>> explore(*data, validation=data, test=data, lam=1)
     <Exploration: There is only one best network, proved: nothing is to be chosen on other data.>
     """
-    kind: dict[str, Any] = {"conv": conv, "pool": pool, "slope": slope_of(slope, "slope")}
+    kind: dict[str, Any] = {"conv": conv, "pool": pool, "slope": slope}
     data, _ = dataset_from_arrays(Z, y, bias=bias, bags=bags, **kind)
     first, second = (_other(*pair, data, kind) for pair in (("validation", validation), ("test", test)))
     with Progress(quiet=not progress) as stages:

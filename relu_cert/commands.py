@@ -71,7 +71,7 @@ from relu_cert.prove.listed import propose
 from relu_cert.prove.prove import lambda_max
 from relu_cert.report.check import CheckReport
 from relu_cert.report.explore import Exploration, rows_of
-from relu_cert.report.filters import results_of, windows_of
+from relu_cert.report.filters import results_of
 from relu_cert.report.network import NetworkReport
 from relu_cert.report.path import PathReport
 from relu_cert.report.prune import Pruning
@@ -296,7 +296,7 @@ def examine_network(
 
 def _require_kernel(trained: TrainedNetwork, data: Dataset) -> None:
     """UsageError where the shape of a network's filters is not that of the windows."""
-    windows = windows_of(data.source)
+    windows = data.source.windows
     if trained.kernel and windows is None:
         by = "x".join(map(str, trained.kernel[1:]))
         raise UsageError(f"the network is a convolution with filters of {by}; say --conv, too, how it slides.")

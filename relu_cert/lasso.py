@@ -28,8 +28,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.data.arrays import exact_matrix, exact_number, exact_vector
-from relu_cert.data.dataset import NumberError, Source, parse_number
+from relu_cert.data.arrays import exact_matrix, exact_vector
+from relu_cert.data.dataset import NumberError, Source, exact_number, parse_number
 from relu_cert.data.raw import decode, digest, read_bytes
 from relu_cert.errors import DataError, file_name
 from relu_cert.exact import Matrix, Vector, dot

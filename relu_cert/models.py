@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from relu_cert.data.arrays import exact_number
+from relu_cert.data.dataset import exact_number
 from relu_cert.data.windows import Windows
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Vector

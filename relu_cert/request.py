@@ -14,8 +14,8 @@ from typing import Any
 
 from relu_cert.commands import Request
 from relu_cert.cover.limits import Limits
-from relu_cert.data.arrays import exact_matrix, exact_number
-from relu_cert.data.dataset import NumberError
+from relu_cert.data.arrays import exact_matrix
+from relu_cert.data.dataset import Number, NumberError, exact_number
 from relu_cert.driver.optimum import DEFAULT_GAP, IntervalChoice, LambdaChoice
 from relu_cert.driver.variant import Gates, Variant, sample_gates
 from relu_cert.errors import DataError, UsageError
@@ -24,7 +24,6 @@ from relu_cert.free import read_free
 from relu_cert.patterns.predict import gate_patterns, read_gate_file
 from relu_cert.problem.loss import LOSSES, LossName
 
-Number = Fraction | int | float | str
 Say = Callable[[str], str]
 _OPTIONS = {"lam": "lambda", "low": "from", "high": "to"}
 
@@ -54,14 +53,6 @@ def positive(x: Number, what: str) -> Fraction:
     if number <= 0:
         raise UsageError(f"{what} must be positive, not {str(x).strip()}.")
     return number
-
-
-def slope_of(x: Number | None, what: str) -> Fraction | None:
-    """The slope s of an activation max(t, s t), if one was named."""
-    try:
-        return None if x is None else exact_number(x)
-    except NumberError as error:
-        raise UsageError(f"{what} must be a number such as 1/100 or -1; {x!r} is {error}.") from None
 
 
 def read_lambda(x: Number, what: str, *, part: bool = False) -> LambdaChoice:

@@ -8,14 +8,16 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from relu_cert import examples
 from relu_cert.certificate import write_text
 from relu_cert.checker import accepted
 from relu_cert.cover.limits import Limits
 from relu_cert.data import read_csv
-from relu_cert.data.dataset import Dataset
+from relu_cert.data.dataset import Architecture, Dataset
 from relu_cert.data.raw import STANDARD_INPUT, digest, read_bytes
 from relu_cert.driver.optimum import Stages
 from relu_cert.driver.variant import NetworkModel
@@ -24,7 +26,7 @@ from relu_cert.files import Place, decide_places, refusal
 from relu_cert.lasso import Lasso, lasso
 from relu_cert.network.formats import ENDINGS
 from relu_cert.report.shown import Report, Shown
-from relu_cert.request import as_option, limits, slope_of
+from relu_cert.request import as_option, limits
 
 
 def decide(options: argparse.Namespace, inputs: Mapping[str, object], outputs: Mapping[str, object]) -> None:
@@ -130,7 +132,6 @@ def read_data(options: argparse.Namespace, example: examples.Example | None, *, 
     """The data set that the options name; several `outputs` are refused unless the command knows them."""
     if options.max_patterns < 1:
         raise UsageError(f"--max-patterns must be at least 1, not {options.max_patterns}.")
-    bias = options.bias if options.bias is not None else (example.bias if example else False)
     classes = getattr(options, "classes", None)
     if classes is None and options.target is None and example is not None:
         classes = example.classes or None
@@ -141,16 +142,19 @@ def read_data(options: argparse.Namespace, example: examples.Example | None, *, 
         target=options.target,
         classes=classes,
         center=getattr(options, "center", False) or bool(classes and squares and example and example.center),
-        bias=bias,
         delimiter=options.delimiter,
-        conv=getattr(options, "conv", None) or (example.conv if example else None),
-        bags=getattr(options, "bags", None),
-        pool=getattr(options, "pool", None),
-        slope=slope_of(getattr(options, "slope", None), "--slope"),
+        **parts_of(options, example),
     )
     if not outputs:
         data.require_one_output("this command")
     return data
+
+
+def parts_of(options: argparse.Namespace, example: examples.Example | None) -> Any:
+    """The parts of the architecture that the options name, or the example."""
+    named = ((part.name, getattr(options, part.name, None)) for part in fields(Architecture))
+    asked = {name: value for name, value in named if value is not None}
+    return asked if example is None else {"bias": example.bias, "conv": example.conv} | asked
 
 
 def lasso_of(options: argparse.Namespace, data: Dataset) -> Lasso:

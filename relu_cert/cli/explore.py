@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from relu_cert.cli.emit import chosen_example, decide, input_path, limits_of, print_report, read_data
+from relu_cert.cli.emit import chosen_example, decide, input_path, limits_of, parts_of, print_report, read_data
 from relu_cert.commands import compare_optima
 from relu_cert.data import read_csv
 from relu_cert.data.dataset import Dataset
 from relu_cert.errors import DataError
 from relu_cert.report.progress import Progress
-from relu_cert.request import as_option, lambda_choice, slope_of
+from relu_cert.request import as_option, lambda_choice
 
 
 def run(options: argparse.Namespace) -> int:
@@ -51,12 +51,8 @@ def _other(options: argparse.Namespace, data: Dataset, path: str) -> Dataset:
         Path(path),
         numbers=options.numbers or "decimal",
         target=options.target,
-        bias=data.source.bias,
-        conv=data.source.conv or None,
-        bags=options.bags,
-        pool=options.pool,
-        slope=slope_of(options.slope, "--slope"),
         delimiter=options.delimiter,
+        **parts_of(options, chosen_example(options)),
     )
     if other.d != data.d:
         raise DataError(

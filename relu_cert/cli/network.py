@@ -35,7 +35,7 @@ from relu_cert.network.penalty import PYTORCH, Conversion, Penalty, convert, imp
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.problem.loss import LOSSES
 from relu_cert.report.progress import Progress
-from relu_cert.request import absolute, positive, slope_of
+from relu_cert.request import absolute, positive
 
 
 def run(options: argparse.Namespace) -> int:
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     trained = read_network(options.network, options.from_layer)
     first = penalty(options.penalty) in PYTORCH and trained.b1 is not None
     options.bias = options.bias or "biases" in free or first or None
-    trained = replace(trained, slope=trained.bent(slope_of(options.slope, "--slope")))
+    trained = replace(trained, slope=trained.bent(options.slope))
     options.slope = None if trained.slope is None else rational(trained.slope)
     several = trained.targets > 1
     data = _features(options, trained, features) if trained.before else read_data(options, example, outputs=several)

@@ -14,7 +14,7 @@ from relu_cert.network.formats import read_network, write_network
 from relu_cert.network.penalty import convert, penalty
 from relu_cert.network.prune import Strategy
 from relu_cert.report.progress import Progress
-from relu_cert.request import absolute, slope_of
+from relu_cert.request import absolute
 
 
 def run(options: argparse.Namespace) -> int:
@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
         {"--out": options.out, "--html": options.html},
     )
     trained = None if options.network is None else read_network(options.network)
-    if trained is not None and (bent := trained.bent(slope_of(options.slope, "--slope"))) is not None:
+    if trained is not None and (bent := trained.bent(options.slope)) is not None:
         options.slope = rational(bent)
     data = read_data(options, example)
     lam = absolute(options.lam, "--lambda") if options.lam is not None else (example.lam if example else None)

@@ -12,17 +12,14 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
-from numbers import Integral, Rational
 from typing import Any
 
 import numpy as np
 
-from relu_cert.data.dataset import Dataset, NumberError, is_value, parse_number
+from relu_cert.data.dataset import Dataset, NumberError, exact_number, is_value
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.data.windows import read_windows
 from relu_cert.errors import DataError, quote
@@ -48,32 +45,29 @@ def dataset_from_arrays(
     Z: Any,
     y: Any,
     *,
-    bias: bool = False,
     names: Sequence[str] | None = None,
     target: str = "y",
     name: str = "data.csv",
-    conv: str | None = None,
     bags: Any = None,
-    pool: str | None = None,
-    slope: Fraction | None = None,
     outputs: bool = False,
     classes: bool = False,
     center: bool = False,
+    **parts: Any,
 ) -> tuple[Dataset, bytes]:
     """The data set of a table Z (n x d) and targets y (n), and the bytes of its canonical CSV file.
 
     `names` are the names of the features: those of a data frame, or x0, x1, ..., unless they are given.
-    `conv`: Z is n signals or images (n x l, n x c x l, n x c x h x w), of which windows are taken. `bags`: a label for
-    each row of Z, equal for the rows of one bag (y has one target for each row); without labels Z may be a list of n
-    tables, the bags (y has one target for each).
+    `parts` are those of the architecture; of `conv` Z has n signals or images (n x l, n x c x l, n x c x h x w).
+    `bags`: a label for each row of Z, equal for the rows of one bag (y has one target for each row); without labels Z
+    may be a list of n tables, the bags (y has one target for each).
     Several `outputs`: y may be a table (n x C); or labels, texts, or with `classes` of any kind. `center`: less their
     means.
     """
     one = not outputs or not (classes or several(y))
     targets = _one_target(y, target) if one else _several_targets(y, target, classes)
-    told: dict[str, Any] = {"bias": bias, "pool": pool, "slope": slope, "center": center}
-    if conv is not None:
-        flat, rule = _images(Z, conv)
+    told: dict[str, Any] = {"center": center} | parts
+    if told.get("conv") is not None:
+        flat, rule = _images(Z, told["conv"])
         return _read(flat, targets, names, name, told | {"conv": rule})
     if bags is None and _is_list_of_tables(Z):
         Z, targets, bags = _long(Z, targets)
@@ -222,21 +216,6 @@ def exact_vector(entries: Any, what: str) -> Vector:
     if array.ndim != 1:
         raise DataError(f"{what} has shape {array.shape}; expected one number for each row.")
     return tuple(_entry(x, f"{what}[{i}]") for i, x in enumerate(array.tolist()))
-
-
-def exact_number(x: Any) -> Fraction:
-    """The number itself, as a rational; NumberError says why there is none."""
-    if isinstance(x, str):
-        return parse_number(x.strip(), "decimal")
-    if isinstance(x, Integral):
-        return Fraction(int(x))
-    if isinstance(x, Rational):
-        return Fraction(int(x.numerator), int(x.denominator))
-    if isinstance(x, float | np.floating | Decimal):
-        if not math.isfinite(x):
-            raise NumberError("which is not finite; give a finite number")
-        return Fraction(*x.as_integer_ratio())
-    raise NumberError("not a real number; give integers, floats, Fractions, Decimals or texts")
 
 
 def _entry(x: Any, place: str) -> Fraction:

@@ -8,16 +8,25 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import chain
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.bags import EACH, Each, with_slope
-from relu_cert.data.dataset import Dataset, NumberError, Numbers, Source, is_value, parse_number, with_point
+from relu_cert.data.dataset import (
+    Architecture,
+    Dataset,
+    NumberError,
+    Numbers,
+    Parts,
+    Source,
+    is_value,
+    parse_number,
+    with_point,
+)
 from relu_cert.data.raw import Table, decode, delimiter_character, digest, read_bytes, read_table
-from relu_cert.data.windows import Pooling, Windows, bags_of, number_rows, read_pool, read_windows
 from relu_cert.errors import DataError, UsageError, file_name, quote
-from relu_cert.exact import Matrix, Vector, rational
+from relu_cert.exact import Matrix, Vector
 
 Target = str | int | Sequence[str | int]  # one column, or several
 Texts = tuple[tuple[str, ...], int]  # of a record: those in columns that are no numbers, and its line
@@ -34,12 +43,8 @@ def read_csv(
     target: Target | None = None,
     classes: str | int | None = None,
     center: bool = False,
-    bias: bool = False,
     delimiter: str | None = None,
-    conv: str | None = None,
-    bags: str | int | None = None,
-    pool: str | None = None,
-    slope: Fraction | None = None,
+    **parts: Unpack[Parts],
 ) -> Dataset:
     """The data set of a CSV file, plain or gzip. DataError names file, row, column and what was found there.
 
@@ -49,12 +54,8 @@ def read_csv(
     `classes`    a column of texts instead: there is an output for each, 1 for rows of this class and 0 for others.
     `center`     with several outputs: less their means.
                  The other columns, in order, are Z.
-    `bias`       appends a column of ones to Z.
     `delimiter`  one character, or "tab"; a comma by default.
-    `conv`       a rule: each row is a signal or an image, and its windows are the rows of Z (relu_cert.data.windows).
-    `bags`       a column: rows with the same text there are one data point; it is no feature.
-    `pool`       "mean" (by default) or "sum" of the outputs of the rows of a data point.
-    `slope`      s of the activation max(t, s t): each row z of Z is there as z, and with the weight -s as -z.
+    `parts`      those of the architecture; the column of the bags is no feature.
     """
     return read_csv_bytes(
         read_bytes(path),
@@ -63,12 +64,8 @@ def read_csv(
         target=target,
         classes=classes,
         center=center,
-        bias=bias,
         delimiter=delimiter,
-        conv=conv,
-        bags=bags,
-        pool=pool,
-        slope=slope,
+        **parts,
     )
 
 
@@ -80,12 +77,8 @@ def read_csv_bytes(
     target: Target | None = None,
     classes: str | int | None = None,
     center: bool = False,
-    bias: bool = False,
     delimiter: str | None = None,
-    conv: str | None = None,
-    bags: str | int | None = None,
-    pool: str | None = None,
-    slope: Fraction | None = None,
+    **parts: Unpack[Parts],
 ) -> Dataset:
     """The same for the bytes of a file; the name is for messages and for `Source.path`."""
     if numbers not in ("decimal", "decimal-comma", "binary64"):
@@ -94,13 +87,10 @@ def read_csv_bytes(
     separator = delimiter_character(_guessed(text) if delimiter is None else delimiter)
     if numbers == "decimal" and separator != "," and _has_commas(text, separator):
         numbers = "decimal-comma"
-    if conv is not None and bags is not None:
-        raise UsageError("--conv makes bags of windows; --bags names bags of rows: give one of them.")
-    if pool is not None and conv is None and bags is None:
-        raise UsageError("--pool is for --conv and --bags.")
+    made, file = Architecture.of(**parts), file_name(name)
+    bags = made.bags or None
     if classes is not None and target is not None:
         raise UsageError("give --target A,B or --classes A, not both.")
-    windows, pooling, file = None if conv is None else read_windows(conv), read_pool(pool), file_name(name)
     try:
         again = partial(read_table, text, separator, file, comma=numbers == "decimal-comma")
         table = again([x for x in map(_index, (bags, classes)) if x is not None])
@@ -111,17 +101,15 @@ def read_csv_bytes(
         alone = classes is None and bags is None and len(columns) == 1
         two = _two_labels(again(columns), columns[0], file) if alone else None
         table = table if two is None else again(columns)
-        Z, Y, texts = _split(table, columns, label, classes is not None or two is not None, numbers, bias, file)
+        Z, Y, texts = _split(table, columns, label, classes is not None or two is not None, numbers, made.bias, file)
         labels = two if classes is None else _labels([own[0] for own, _ in texts], table.place(columns[0]), file)
         if labels is not None:
             own_outputs = labels[1:] if classes is None else labels
             Y = tuple(tuple(Fraction(own[0] == one) for one in own_outputs) for own, _ in texts)
         names = tuple(_column_name(table, j) for j in range(table.width) if j not in (*columns, label))
         bag, Y = (None, Y) if label is None else _bagged(texts, Y, labels, table.place(label), file)
-        samples = () if windows is None else _two(Z, Y)
-        Z, P, names = _rows(Z, names, windows, bag, bias, pooling)
-        if slope:
-            Z, P = with_slope(Z, P, require_slope(slope))
+        samples = _two(Z, Y) if made.conv else ()
+        Z, P, names = made.rows(Z, names, bag)
         if not Z:
             raise DataError(f"{file}: all rows that a neuron sees are zero; nothing can be learnt from them.")
     except DataError as error:
@@ -137,22 +125,18 @@ def read_csv_bytes(
         sha256=digest(raw),
         kind="csv",
         numbers=numbers,
-        bias=bias,
         target=-1 if several else columns[0],
         delimiter=separator,
         header=table.names is not None,
-        conv="" if windows is None else windows.text,
-        bags="" if label is None else _said(table, label),
-        pool="" if windows is None and label is None else pooling,
-        slope=rational(slope) if slope else "",
         targets=columns if several else (),
         labels=labels,
         center=center,
+        **made.stated | ({} if label is None else {"bags": _said(table, label)}),
     )
     outputs = labels or tuple(_column_name(table, j) for j in columns)
     y = tuple(x for row in Y for x in row)
     told = ", ".join(_column_name(table, j) for j in columns)
-    return Dataset(Z, y, names + ("bias",) * bias, told, source, P, outputs if several else (), means, samples)
+    return Dataset(Z, y, names, told, source, P, outputs if several else (), means, samples)
 
 
 def _bagged(
@@ -166,14 +150,6 @@ def _two(Z: Matrix, Y: Sequence[Vector]) -> tuple[tuple[int, Vector], ...]:
     """The first row, and the first one with another target, each with its place."""
     other = next((k for k, own in enumerate(Y) if own != Y[0]), 0)
     return tuple((k, Z[k]) for k in sorted({0, other}))
-
-
-def require_slope(slope: Fraction) -> Fraction:
-    """The slope of an activation max(t, s t), s < 1."""
-    if slope < 1:
-        return slope
-    what = "is no activation, and the network linear" if slope == 1 else "bends the other way, min(t, s t)"
-    raise UsageError(f"--slope takes a number below 1, as 1/100 for a leaky ReLU or -1 for |t|; {slope} {what}.")
 
 
 def _two_labels(table: Table, target: int, name: str) -> tuple[str, ...] | None:
@@ -198,26 +174,6 @@ def _has_commas(text: str, separator: str) -> bool:
     fields = [field.strip() for line in text[:100_000].splitlines()[:50] for field in line.split(separator)]
     points = any("." in field and is_value(field) for field in fields)
     return not points and any(with_point(field) != field for field in fields)
-
-
-def _rows(
-    Z: Matrix,
-    names: tuple[str, ...],
-    windows: Windows | None,
-    bag: NDArray[np.int64] | None,
-    bias: bool,
-    pooling: Pooling,
-) -> tuple[Matrix, Each, tuple[str, ...]]:
-    """What neurons see, the bags, and the names of the features: windows, the rows of bags, or rows alone."""
-    if windows is not None:
-        rows, values = number_rows(Z)
-        seen = windows.of(rows, 0)
-        bag = np.repeat(np.arange(len(seen)), seen.shape[1])
-        return *bags_of(seen.reshape(-1, windows.entries), bag, values, bias, pooling), windows.names
-    if bag is not None:
-        rows, values = number_rows(Z)
-        return *bags_of(rows, bag, values, bias, pooling), names
-    return tuple((*z, Fraction(1)) for z in Z) if bias else Z, EACH, names
 
 
 def _index(column: str | int | None) -> int | None:

@@ -59,8 +59,7 @@ def network_problem(
     them, unless the list itself is wanted."""
     if data.bags is not EACH or data.targets > 1:
         if model == "gated":
-            which = "a slope" if data.source.slope else "--conv or --bags"
-            which = "several outputs" if data.targets > 1 else which
+            which = "several outputs" if data.targets > 1 else data.source.what_sums
             raise UsageError(f"gated networks with {which} are not offered: their gates would have to be listed.")
         return unlisted_relu(data.Z, data.y, data.bags, data.targets)
     if model == "relu" and not listed and predict(data.Z).bound > MANY_PATTERNS:

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.data.arrays import exact_matrix
-from relu_cert.data.dataset import Dataset, Source
-from relu_cert.data.windows import Windows, read_windows
+from relu_cert.data.dataset import Architecture, Dataset, Source
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.free import Free, free_parts
@@ -34,28 +33,29 @@ class FittedNetwork:
     ReLU:   f(x) = sum_i xi_i (w_i.x)_+                  `gates` is None
     gated:  f(x) = sum_i 1(g_i.x >= 0) w_i.x             `gates` are the witnesses g_i of the neurons' patterns
 
-    With `bias`, x has a 1 appended. `features` is the number of inputs without it. What is not penalised (`free`) adds
-    the constant b2 and skip.x. With a `pool` ("mean" or "sum") data points are the windows of signals or images, by the
-    rule `conv`, or sets of rows, and the outputs at these are pooled. `slope`: (t)_+ is max(t, slope t).
+    `features` is the number of inputs without the 1 of a bias. What is not penalised (`free`) adds the constant b2 and
+    skip.x. By the `architecture` data points are windows of signals or images, or sets of rows, and the outputs at
+    these are pooled; and (t)_+ is max(t, s t).
     """
 
     neurons: tuple[ExactNeuron, ...]
     gates: Matrix | None
     features: int
-    bias: bool
+    architecture: Architecture
     free: Free = ()
     b2: Fraction = _ZERO
     skip: Vector = ()
-    conv: Windows | None = None
-    pool: str = ""
-    slope: Fraction = _ZERO
 
     def __repr__(self) -> str:
-        kind = "ReLU" if self.gates is None else "gated ReLU"
-        kind = f"leaky ReLU (slope {self.slope})" if self.slope else kind
-        kind = f"convolutional {kind}" if self.conv is not None else kind
+        kind = f"{'gated ' * (self.gates is not None)}{self.architecture.activation}"
+        kind = f"convolutional {kind}" if self.architecture.conv else kind
         inputs = f"{self.features} features{' and a bias' * self.bias}"
         return f"<FittedNetwork: {kind}, width {self.width}, {inputs}>"
+
+    @property
+    def bias(self) -> bool:
+        """Whether a 1 is appended to inputs."""
+        return self.architecture.bias
 
     @property
     def width(self) -> int:
@@ -82,14 +82,14 @@ class FittedNetwork:
         if self.gates is not None:
             raise UsageError("a gated network is not a ReLU network: it has gates; use neurons and gates.")
         found = network_of(self.neurons, self._inputs, self.free, self.b2, self.skip)
-        return replace(found, slope=self.slope or None)
+        return replace(found, slope=self.architecture.s or None)
 
     def predict(self, X: Any) -> Floats:
         """f(x) for every row of X, in floats; gates are decided by the numbers as they are given ("0.1" is 1/10). For
         filters X has the signals or images, as `certify` takes them, and for sets a list of tables."""
-        if self.pool:
-            alone = replace(self, pool="", b2=_ZERO)
-            pooled = np.mean if self.pool == "mean" else np.sum
+        if self.architecture.pool:
+            alone = replace(self, architecture=replace(self.architecture, pool=""), b2=_ZERO)
+            pooled = np.mean if self.architecture.pool == "mean" else np.sum
             parts = (self._members(one, float) for one in self._points(X))
             return np.array([float(self.b2) + float(pooled(alone.predict(rows))) for rows in parts])
         rows = np.asarray(X, dtype=np.float64)
@@ -105,7 +105,7 @@ class FittedNetwork:
         heights: Floats = inputs @ slopes.T
         if self.gates is None:
             signs = np.array([float(neuron.sign) for neuron in self.neurons])
-            return np.asarray(start + np.maximum(heights, float(self.slope) * heights) @ signs, dtype=np.float64)
+            return np.asarray(start + self.architecture.bent(heights) @ signs, dtype=np.float64)
 
         def exact(k: int) -> Vector:
             (row,) = exact_matrix(np.asarray(X, dtype=object)[k : k + 1], "X")
@@ -115,10 +115,10 @@ class FittedNetwork:
 
     def predict_exactly(self, X: Any) -> Vector:
         """f(x) for every row of X, exactly; X is taken as `certify` takes its data."""
-        if self.pool:
-            alone = replace(self, pool="", b2=_ZERO)
+        if self.architecture.pool:
+            alone = replace(self, architecture=replace(self.architecture, pool=""), b2=_ZERO)
             parts = [alone.predict_exactly(self._members(one, object)) for one in self._points(X)]
-            sums = (sum(part, _ZERO) / (len(part) if self.pool == "mean" else 1) for part in parts)
+            sums = (sum(part, _ZERO) / (len(part) if self.architecture.pool == "mean" else 1) for part in parts)
             return tuple(self.b2 + total for total in sums)
         rows = [(*row, _ONE) if self.bias else row for row in exact_matrix(X, "X")]
         if any(len(row) != self._inputs for row in rows):
@@ -131,13 +131,13 @@ class FittedNetwork:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ReLU network as .npz, .json, .safetensors, .onnx or .pt; its inputs include the bias column."""
-        if self.pool:
+        if self.architecture.pool:
             raise UsageError("networks over windows or sets are not written; their weights are W1 and w2.")
         write_network(self.exact(), path)
 
     def _points(self, X: Any) -> Sequence[Any]:
         """The signals, images or sets, one by one."""
-        if self.conv is None:
+        if self.architecture.windows is None:
             return list(X)
         images = np.asarray(X)
         return list(images.reshape(len(images), 1, -1))
@@ -145,7 +145,7 @@ class FittedNetwork:
     def _members(self, one: Any, kind: type) -> Any:
         """The windows of a signal or image, or the rows of a set."""
         rows: NDArray[Any] = np.array(exact_matrix(one, "X"), dtype=kind)
-        return rows if self.conv is None else self.conv.of(rows, 0)[0]
+        return rows if self.architecture.windows is None else self.architecture.windows.of(rows, 0)[0]
 
     @property
     def _inputs(self) -> int:
@@ -155,7 +155,7 @@ class FittedNetwork:
         if self.gates is None:
             start = self.b2 + (dot(self.skip, x) if self.skip else _ZERO)
             heights = [dot(n.w, x) for n in self.neurons]
-            return sum((n.sign * max(h, self.slope * h) for n, h in zip(self.neurons, heights, strict=True)), start)
+            return sum((n.sign * self.architecture.bent(h) for n, h in zip(self.neurons, heights, strict=True)), start)
         pairs = zip(self.neurons, self.gates, strict=True)
         return sum((dot(n.w, x) for n, g in pairs if dot(g, x) >= 0), _ZERO)
 
@@ -200,12 +200,12 @@ class FittedOutputs(FittedNetwork):
             raise UsageError("a network with several outputs and a skip connection is not written.")
         constants = tuple(a + b for a, b in zip_longest(self.means, self.constants, fillvalue=_ZERO))
         found = balanced_outputs(self.neurons, self._inputs, constants, len(constants))
-        return replace(found, slope=self.slope or None)
+        return replace(found, slope=self.architecture.s or None)
 
     def outputs(self, X: Any) -> Floats:
         """f(x) for every row of X, or signal, image or set, in floats, the means included."""
-        if self.pool:
-            pooled = np.mean if self.pool == "mean" else np.sum
+        if self.architecture.pool:
+            pooled = np.mean if self.architecture.pool == "mean" else np.sum
             parts = [pooled(self._neurons(self._members(one, float)), axis=0) for one in self._points(X)]
             found = np.array(parts).reshape(len(parts), len(self.means))
         else:
@@ -221,14 +221,14 @@ class FittedOutputs(FittedNetwork):
         C = len(self.means)
         first, second = (_floats([part(n) for n in self.neurons], k) for part, k in ((_w, self._inputs), (_v, C)))
         heights = inputs @ first.T
-        found: Floats = np.maximum(heights, float(self.slope) * heights) @ second
+        found: Floats = self.architecture.bent(heights) @ second
         if self.linear:
             found += inputs @ _floats(self.linear, self._inputs).T
         return found
 
     def exact_outputs(self, X: Any) -> Matrix:
         """f(x) for every row of X, exactly."""
-        points = [self._members(one, object) for one in self._points(X)] if self.pool else [[x] for x in X]
+        points = [self._members(one, object) for one in self._points(X)] if self.architecture.pool else [[x] for x in X]
         return tuple(self._exact(exact_matrix(rows, "X")) for rows in points)
 
     def _exact(self, rows: Matrix) -> Vector:
@@ -237,12 +237,11 @@ class FittedOutputs(FittedNetwork):
         for x in rows:
             z = (*x, _ONE) if self.bias else x
             for neuron in self.neurons:
-                height = dot(neuron.w, z)
-                height = max(height, self.slope * height)
+                height = self.architecture.bent(dot(neuron.w, z))
                 total = [a + height * b for a, b in zip(total, neuron.v, strict=True)]
             if self.linear:
                 total = [a + dot(s, z) for a, s in zip(total, self.linear, strict=True)]
-        scale = Fraction(1, len(rows) if self.pool == "mean" else 1)
+        scale = Fraction(1, len(rows) if self.architecture.pool == "mean" else 1)
         parts = zip(self.means, self.constants, total, strict=True)
         return tuple(mean + constant + scale * x for mean, constant, x in parts)
 
@@ -295,18 +294,14 @@ def fitted_outputs(facts: Facts, data: Dataset) -> FittedOutputs:
 
 def fitted_network(facts: Facts, source: Source) -> FittedNetwork:
     """The network that the facts speak of, on data of that source."""
-    bias = source.bias
     problem = facts.problem
     known = problem.source
     if known is None:
         raise UsageError("a problem that was given directly has no network.")
     gates = _gates(facts) if problem.kind == "gated" else None
     b2, skip = free_parts(problem, facts.primal.free if problem.targets == 1 else ())
-    conv = read_windows(source.conv) if source.conv else None
-    features, free = len(known.Z[0]) - bias, (problem.free, b2, skip)
-    return FittedNetwork(
-        facts.primal.neurons, gates, features, bias, *free, conv, source.pool, Fraction(source.slope or 0)
-    )
+    features = len(known.Z[0]) - source.bias
+    return FittedNetwork(facts.primal.neurons, gates, features, source.architecture, problem.free, b2, skip)
 
 
 def _gates(facts: Facts) -> Matrix:

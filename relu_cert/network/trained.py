@@ -32,6 +32,7 @@ from flint import fmpq_mat
 from numpy.typing import NDArray
 
 from relu_cert.bags import Each
+from relu_cert.data.dataset import Number, read_slope
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector, dot, matrix_of, rows_of, sqrt_lower, to_fmpq, to_vector
 from relu_cert.free import Free, free_constant
@@ -98,11 +99,12 @@ class TrainedNetwork:
             found = np.maximum(found, float(self.slope or 0) * found)
         return found
 
-    def bent(self, asked: Fraction | None) -> Fraction | None:
+    def bent(self, asked: Number | None) -> Fraction | None:
         """The slope, known or asked for; UsageError where these are two."""
-        if asked is None or self.slope in (None, asked):
-            return self.slope if asked is None else asked
-        own, other = map(slope_text, (self.slope, asked))
+        s = read_slope(asked)
+        if s is None or self.slope in (None, s):
+            return self.slope if s is None else s
+        own, other = map(slope_text, (self.slope, s))
         raise UsageError(f"the network's own slope is {own}, and --slope {other} is asked for; leave it out.")
 
     @property

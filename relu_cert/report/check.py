@@ -139,7 +139,7 @@ class CheckReport(Report):
 
     def _bags(self) -> dict[str, Any]:
         """How rows were made, and how many different ones there are, where data points are bags of rows."""
-        given = {name: text for name in ("conv", "bags", "pool", "slope") if (text := getattr(self.source, name))}
+        given = {name: text for name, text in self.source.stated.items() if name != "bias"}
         return given | ({"rows": len(self.data.Z)} if given and self.data is not None else {})
 
     def to_text(self) -> str:
@@ -176,8 +176,7 @@ class CheckReport(Report):
         size = f"n = {count(problem.points, 'point')}, d = {count(self.features, noun)}{bias}"
         name = "standard input" if self.source.path == STANDARD_INPUT else self.name
         lines = [f"{name}: {(self.data and described(self.data)) or size}"]
-        kind = f"leaky ReLU max(t, {self.source.slope} t)" if self.source.slope else "ReLU"
-        model = f"two layers, {'gated ' * (problem.kind == 'gated')}{kind}"
+        model = f"two layers, {'gated ' * (problem.kind == 'gated')}{self.source.activation}"
         if listed:
             over = f"all {count(len(listed), 'activation pattern')}"
         elif problem.unlisted:
@@ -286,10 +285,7 @@ class CheckReport(Report):
             return self._coefficients()
         everywhere = self.facts.problem.unlisted or self.facts.problem.listed
         only = "" if everywhere else ", over these patterns only"
-        sums = {"mean": "the mean of ", "sum": "the sum of "}.get(self.source.pool, "")
-        bent = f"phi({{}}), phi(t) = max(t, {self.source.slope} t)" if self.source.slope else "({})_+"
-        seen = "filter . window" if self.source.conv else f"direction . {'row' if self.source.bags else 'x'}"
-        lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * {sums}{bent.format(seen)}"]
+        lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * {self.source.neuron}"]
         lines += self._neurons(neurons, SHOWN_NEURONS)
         b2, skip = free_parts(self.facts.problem, self.facts.primal.free)
         if free_constant(self.facts.problem.free):
@@ -301,9 +297,7 @@ class CheckReport(Report):
     def _outputs(self, data: Dataset) -> list[str]:
         """The network with several outputs, and its classes."""
         facts = self.facts
-        sums = {"mean": "the mean of ", "sum": "the sum of "}.get(self.source.pool, "")
-        seen = "filter . window" if self.source.conv else f"direction . {'row' if self.source.bags else 'x'}"
-        head = f"a network of width {len(facts.primal.neurons)}: sum of weight * {sums}({seen})_+ * (outputs)"
+        head = f"a network of width {len(facts.primal.neurons)}: sum of weight * {self.source.neuron} * (outputs)"
         lines = [f"{head}; directions and outputs have length 1"] if facts.primal.neurons else ["no neuron"]
         shown = shorten([*neurons_in_lines(data, facts.primal.neurons)], SHOWN_NEURONS)
         lines += [line for one in shown for line in one.split("\n")]

@@ -14,7 +14,6 @@ from typing import Any
 
 from relu_cert.claims.claim import Result
 from relu_cert.data.dataset import Dataset, Source
-from relu_cert.data.windows import Windows, read_windows
 from relu_cert.evidence.outputs import Outputs
 from relu_cert.exact import Vector
 from relu_cert.figures import count, decimal, entries
@@ -36,11 +35,6 @@ _FILTERS = tuple(
 _MEMBERS = ((re.compile(r"\bdata point\b"), "row"), (re.compile(r"\bdata points\b"), "rows"))
 
 
-def windows_of(source: Source) -> Windows | None:
-    """The rule of the windows, if there is one."""
-    return read_windows(source.conv) if source.conv else None
-
-
 def in_words_of(source: Source, text: str) -> str:
     """A sentence about neurons and the data points where they are zero, as one about filters and windows, or about
     neurons and the rows of sets."""
@@ -60,7 +54,7 @@ def described(data: Dataset) -> str:
     if source.bags:
         rows = f"{count(len(data.Z), 'different row')} of {count(data.d, 'feature')}{bias}"
         return f"{count(data.n, 'set')} of rows, one for each {source.bags}; {source.pool} over the set; {rows}"
-    windows = windows_of(source)
+    windows = source.windows
     if windows is None:
         return ""
     by = " x ".join(map(str, windows.kernel))
@@ -79,7 +73,7 @@ def described(data: Dataset) -> str:
 
 def matrices(source: Source, direction: Sequence[Fraction], digits: int) -> list[str]:
     """A filter as a matrix, one below the other for several channels, and its bias."""
-    windows = windows_of(source)
+    windows = source.windows
     if windows is None:
         raise ValueError("only a convolution has filters")
     texts = [decimal(x, digits) for x in direction]

@@ -19,7 +19,7 @@ from relu_cert.problem.loss import LOGISTIC, SOFTMAX
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, UnknownSet
 from relu_cert.report.check import CheckReport
-from relu_cert.report.filters import Confusion, described, directions, free_in_lines, in_words_of, windows_of
+from relu_cert.report.filters import Confusion, described, directions, free_in_lines, in_words_of
 from relu_cert.report.headline import because
 from relu_cert.report.html.filters import filters_figure, responses_figure, say_filters
 from relu_cert.report.html.functions import function_figure, neurons_figure, scatter_figure
@@ -100,8 +100,7 @@ def verdict_section(results: Sequence[Result], statements: Mapping[str, str] = S
 def _head(report: CheckReport) -> Head:
     facts, problem = report.facts, report.facts.problem
     if problem.kind != "cgl":
-        kind = "gated ReLU" if problem.kind == "gated" else "ReLU"
-        kind = f"leaky ReLU (slope {report.source.slope})" if report.source.slope else kind
+        kind = f"{'gated ' * (problem.kind == 'gated')}{report.source.activation}"
         size = f"{count(problem.points, 'point')} with {count(report.features, 'feature')}"
         size += ", the last one the bias" if report.source.bias else ""
         convolutional = "convolutional " if report.source.conv else ""
@@ -174,7 +173,7 @@ def _network(report: CheckReport) -> Section:
     if report.outputs is not None:
         return _outputs(report, report.outputs)
     seen = view(facts, report.data)
-    windows = windows_of(report.source)
+    windows = report.source.windows
     shown = [neurons_chart(facts, report.names)] if windows is None else filter_figures(report, windows)
     if seen is not None:
         whole = [function_figure(seen), scatter_figure(seen)]
@@ -198,7 +197,7 @@ def filter_figures(report: CheckReport, windows: Windows) -> list[Element | None
 
 def _outputs(report: CheckReport, data: Dataset) -> Section:
     """A network with several outputs: its filters as pictures, its neurons and its terms without penalty."""
-    facts, windows = report.facts, windows_of(report.source)
+    facts, windows = report.facts, report.source.windows
     rows = []
     for neuron in heaviest_first(facts)[:MOST_EXACT]:
         u, v = directions(neuron)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from itertools import chain
 from math import ceil
 from xml.etree.ElementTree import Element
@@ -93,12 +92,11 @@ def responses(neurons: Sequence[ExactNeuron], windows: Windows, data: Dataset, i
         (size + 2 * windows.padding - kernel) // windows.stride + 1
         for size, kernel in zip(sizes, windows.kernel, strict=True)
     ]
-    seen, slope = windows.of(image[None], 0)[0], float(Fraction(data.source.slope or 0))
-    found = []
+    seen, found = windows.of(image[None], 0)[0], []
     for neuron in neurons:
         w = np.array([float(x) for x in neuron.w])
         heights = seen @ w[: windows.entries] + float(w[windows.entries :].sum())
-        found.append(np.maximum(heights, slope * heights).reshape(places))
+        found.append(data.source.bent(heights).reshape(places))
     return found
 
 
