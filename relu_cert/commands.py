@@ -274,7 +274,7 @@ def examine_network(
     size = len(data.Z) * len(found.neurons) if problem.unlisted else 0
     left_out = ""
     if found.neurons and own and data.bags is not EACH:
-        left_out = "that program has no slope" if data.source.slope else "that program is about single rows"
+        left_out = "that program has no slope" if data.source.opposites else "that program is about single rows"
     elif found.neurons and own and found.logistic:
         left_out = "that program has the squares"
     elif found.neurons and own and free:

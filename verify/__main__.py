@@ -28,6 +28,7 @@ from verify.child import Over, limited
 from verify.claims import CLAIMS
 from verify.errors import BadData, Declined, Rejected, Usage, VerifyError
 from verify.problem.data import number
+from verify.problem.input import ACTIVATION, BAGS
 from verify.statement import statement
 from verify.text import Limits
 
@@ -37,13 +38,13 @@ ERROR, INTERRUPTED = 70, 130
 NOTHING = "nothing is said about the certificate"
 DATA = (
     *("data", "sha256", "kind", "numbers", "bias", "target", "targets", "labels", "center", "delimiter", "header"),
-    *("conv", "bags", "pool", "slope", "n", "d", "rows", "outputs"),
+    *(*BAGS, *ACTIVATION, "n", "d", "rows", "outputs"),
 )
 NUMBERS = (
     "lambda",
     "delta",
     "decayed",
-    "slope",
+    *ACTIVATION,
     "gap",
     "lo",
     "hi",

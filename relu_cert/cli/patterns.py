@@ -20,7 +20,7 @@ def run(options: argparse.Namespace) -> int:
     example = chosen_example(options)
     decide(options, {"the data": input_path(options, example)}, {"--out": options.out})
     data = read_data(options, example)
-    if data.source.slope:
+    if data.source.opposites:
         raise UsageError("patterns are those of the rows, whatever the slope; leave --slope out.")
     prediction = predict(data.Z)
     early = not options.json and prediction.bound > MANY  # they take a while: what is known is printed at once

@@ -94,8 +94,13 @@ class Architecture:
 
     @cached_property
     def s(self) -> Fraction:
-        """The slope as a number."""
+        """The slope as a number: the activation is max(t, s t), and no other."""
         return Fraction(self.slope or 0)
+
+    @property
+    def opposites(self) -> bool:
+        """Whether rows are there as z and as -z."""
+        return bool(self.slope)
 
     @property
     def single(self) -> bool:
@@ -105,7 +110,7 @@ class Architecture:
     @property
     def what_sums(self) -> str:
         """What makes a data point more than a row of Z, in the words of options."""
-        return "a slope" if self.slope else "--conv or --bags"
+        return "a slope" if self.opposites else "--conv or --bags"
 
     @property
     def activation(self) -> str:

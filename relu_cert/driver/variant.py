@@ -132,8 +132,8 @@ def with_free_terms(problem: Problem, data: Dataset, free: Free) -> Problem:
         )
     if "biases" in free and data.source.pool == "sum":
         raise UsageError("--free biases is for --pool mean: a sum of constants grows with the bag.")
-    if data.source.slope and (terms := [term for term in free if term != "output-bias"]):
-        raise UsageError(f"--free {','.join(terms)} is not offered with a slope: rows are there as z and as -z.")
+    if data.source.opposites and (terms := ",".join(term for term in free if term != "output-bias")):
+        raise UsageError(f"--free {terms} is not offered with {data.source.what_sums}: rows are there as z and as -z.")
     return replace(problem, free=free, appended=data.source.bias)
 
 

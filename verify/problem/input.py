@@ -8,12 +8,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from verify.problem.problem import Problem
-from verify.text import Node
+from verify.text import Node, show
 
 if TYPE_CHECKING:
     from verify.problem.windows import Windows
 
 MOST_COLUMNS = 2**24
+BAGS, ACTIVATION = ("conv", "bags", "pool"), ("slope",)  # how rows are made of the data; numbers of the activation
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,18 @@ class Input:
     bags: str = ""
     slope: Fraction = Fraction(0)
 
+    @property
+    def activation(self) -> str:
+        """The activation, where it is not ReLU."""
+        return f"max(t, {show(self.slope)} t)" if self.slope else ""
+
 
 def read_input(node: Node, problem: Problem) -> Input:
     """The `input` of a certificate, as far as it can be judged without the raw file."""
     kind = "json" if problem.model == "cgl" else "csv"
     several = ("targets", "center") if problem.targets > 1 else ("target",)
     csv_keys = ("numbers", "bias", *several, "delimiter", "header") if kind == "csv" else ()
-    some = (*("labels",) * (kind == "csv"), *("conv", "bags", "pool", "slope") * bool(problem.bags))
+    some = (*("labels",) * (kind == "csv"), *(*BAGS, *ACTIVATION) * bool(problem.bags))
     fields = node.record("sha256", "kind", *csv_keys, optional=some)
     digest = fields["sha256"].text()
     fields["sha256"].require(re.fullmatch(r"[0-9a-f]{64}", digest), "64 lower-case hexadecimal digits")

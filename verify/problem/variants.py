@@ -115,9 +115,9 @@ def under(problem: Problem, input_: Input) -> str:
         parts.append(f"networks with {problem.targets} outputs")
     if problem.patterns is not None:
         parts.append(f"over the {len(problem.patterns)} listed pattern{'s' * (len(problem.patterns) > 1)} only")
-    if input_.slope:
-        parts.append(f"with the activation max(t, {show(input_.slope)} t)")
-    if problem.bags and (input_.pool or not input_.slope):
+    if input_.activation:
+        parts.append(f"with the activation {input_.activation}")
+    if problem.bags and (input_.pool or not input_.activation):
         parts.append(f"for outputs that are sums over {problem.points} bags of rows")
     if problem.roots:
         parts.append(f"with an output bias b that costs {show(square(problem.roots))}/2 b^2")
