@@ -64,7 +64,7 @@ from relu_cert.path.follow import Drafted, draft, follow_path, is_known
 from relu_cert.path.jumps import find_jump
 from relu_cert.path.unlisted import Training
 from relu_cert.patterns.predict import predict
-from relu_cert.problem.loss import LOGISTIC, SOFTMAX, SQUARES
+from relu_cert.problem.loss import SOFTMAX
 from relu_cert.problem.problem import Model, Problem
 from relu_cert.prove.facts import Facts, PathFacts
 from relu_cert.prove.listed import propose
@@ -248,10 +248,10 @@ def examine_network(
         given, here = count(trained.targets, "output"), count(data.targets, "target")
         raise UsageError(f"the network has {given}, and the data {here}; say with --target or --classes which columns.")
     decays = conversion.decays and output_bias == "refuse" and any(trained.offsets)
-    if decays and conversion.loss is not SQUARES:
+    if decays and conversion.loss is SOFTMAX:
         raise UsageError(
-            "weight_decay on an output bias is known for the squares only; with a cross-entropy train the last layer "
-            f"without a bias{', or leave it out of the decay: --no-decay b2' * (conversion.loss is LOGISTIC)}."
+            "weight_decay on output biases is not known with the softmax cross-entropy; train the last layer "
+            "without a bias."
         )
     a = roots(conversion.lam) if decays else ()
     free, rows = (("output-bias",), with_zero_rows(data, a)) if a else (conversion.free, data)

@@ -85,7 +85,7 @@ def fit(facts: Facts) -> Answer:
         detail = f"one fit for all optimal networks; its probabilities are within {at_most(radius)} of those found."
         return proved("strict convexity", detail)
     if facts.problem.loss is LOGISTIC:
-        if facts.problem.free and not all(facts.dual.theta):
+        if facts.problem.free and not facts.problem.roots and not all(facts.dual.theta):
             return undecided(
                 "the free terms alone may come as near to the infimum as one likes; it may not be attained."
             )

@@ -54,7 +54,8 @@ class Trained:
 
 @dataclass(frozen=True)
 class TrainingTask:
-    """Z in orthonormal coordinates of its row space, y and lambda; squares, or the logistic loss for labels +-1."""
+    """Z in orthonormal coordinates of its row space, y and lambda; squares, or the logistic loss for labels +-1 (and 0,
+    where a row costs 1/2 f^2)."""
 
     Z: Floats
     y: Floats
@@ -85,8 +86,9 @@ class TrainingTask:
     def loss(self, fit: Floats) -> tuple[float, Floats]:
         """1/2 |fit - y|^2 and the residual; or sum log(1 + exp(-y fit)) and minus its gradient."""
         if self.logistic:
-            scores = self.y * fit
-            return float(np.logaddexp(0.0, -scores).sum()), self.y * expit(-scores)
+            scores, rest = self.y * fit, np.where(self.y, 0.0, fit)
+            value = float((np.logaddexp(0.0, -scores) * self.y**2).sum() + 0.5 * rest @ rest)
+            return value, self.y * expit(-scores) - rest
         r = self.y - fit
         return 0.5 * float(r @ r), r
 
@@ -95,7 +97,7 @@ class TrainingTask:
         if not self.logistic:
             return np.ones(len(theta))
         chance = self.y * theta
-        return np.maximum(chance * (1.0 - chance), FLATTEST)
+        return np.where(self.y, np.maximum(chance * (1.0 - chance), FLATTEST), 1.0)
 
     def weighted(self, A: Floats, bend: Floats) -> Floats:
         """W with W'W the second derivative of the loss along the columns of A, bend that of its terms."""

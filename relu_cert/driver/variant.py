@@ -88,13 +88,11 @@ def network_variant(
     if variant.loss is SOFTMAX:
         require_softmax(data, variant.free, variant.rho)
     if variant.rho:
-        if model != "relu" or gates is not None or variant.delta or variant.free or variant.loss is not SQUARES:
-            raise UsageError(
-                "a decayed bias is for ReLU networks over all patterns with squares, without --free, --l2."
-            )
+        if model != "relu" or gates is not None or variant.delta or variant.free:
+            raise UsageError("a decayed bias is for ReLU networks over all patterns, without --free, --l2.")
         a = roots(variant.rho)
         problem = network_problem(with_zero_rows(data, a), model, stages, max_patterns, listed=listed)
-        return replace(problem, free=("output-bias",), roots=a, appended=data.source.bias)
+        return apply_variant(replace(problem, free=("output-bias",), roots=a, appended=data.source.bias), variant)
     if variant.free:
         if model != "relu" or gates is not None or variant.delta:
             raise UsageError("--free is for ReLU networks over all patterns and without --l2.")
@@ -151,11 +149,12 @@ def apply_variant(problem: Problem, variant: Variant) -> Problem:
         raise UsageError("--loss softmax is for networks with several classes.")
     if variant.loss is SOFTMAX:
         return replace(problem, loss=SOFTMAX)
-    if problem.kind != "cgl" and zero_or_one(problem.y):
-        return replace(problem, loss=LOGISTIC, y=tuple(2 * label - 1 for label in problem.y))
-    if any(abs(label) != 1 for label in problem.y):
+    labels, rest = problem.y[: problem.points], problem.y[problem.points :]  # of a decayed bias: targets 0
+    if problem.kind != "cgl" and zero_or_one(labels):
+        labels = tuple(2 * label - 1 for label in labels)
+    if any(abs(label) != 1 for label in labels):
         raise UsageError("--loss logistic needs labels 1 and -1, or 1 and 0, in the target column.")
-    return replace(problem, loss=LOGISTIC)
+    return replace(problem, loss=LOGISTIC, y=labels + rest)
 
 
 def one_hot(y: Vector, C: int) -> bool:

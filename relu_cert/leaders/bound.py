@@ -165,7 +165,8 @@ def with_free_bias(beta: Floats, Q: Floats, norm: Floats, reach: float) -> tuple
 class LeadersLoss:
     """`rows[k]` is the class of row k; of each class the number of rows, sum y and (logistic) the number with y > 0.
 
-    theta here is the sum of theta_k over a class: (*) does not see more, and the best theta_k follow from it. With
+    theta here is the sum of theta_k over a class: (*) does not see more, and the best theta_k follow from it. Beside
+    labels a row with y = 0 is a class of its own, and costs 1/2 f^2. With
     `bags` classes are single bags, and (*) sees t = P'theta.
     """
 
@@ -196,18 +197,24 @@ class LeadersLoss:
         positive: Floats = np.bincount(self.rows, self.y > 0).astype(np.float64)
         return positive
 
+    @cached_property
+    def labels(self) -> Floats:
+        """The number of rows with a label in each class: all, or none."""
+        labels: Floats = np.bincount(self.rows, self.y != 0).astype(np.float64)
+        return labels
+
     def value(self, fit: Floats) -> float:
         """The loss of the outputs."""
         if self.logistic:
-            up = self.positive
-            return float(up @ np.logaddexp(0, -fit) + (self.count - up) @ np.logaddexp(0, fit))
+            up, down, rest = self.positive, self.labels - self.positive, fit[self.labels == 0]
+            return float(up @ np.logaddexp(0, -fit) + down @ np.logaddexp(0, fit) + 0.5 * rest @ rest)
         return float(0.5 * self.count @ fit**2 - self.sums @ fit + 0.5 * self.y @ self.y)
 
     def theta(self, fit: Floats) -> Floats:
         """Minus the gradient of the loss."""
         if self.logistic:
-            down: Floats = self.positive - self.count / (1 + np.exp(-np.clip(fit, -700, 700)))
-            return down
+            down = self.positive - self.count / (1 + np.exp(-np.clip(fit, -700, 700)))
+            return np.where(self.labels, down, -fit)
         residual: Floats = self.sums - self.count * fit
         return residual
 
@@ -215,17 +222,17 @@ class LeadersLoss:
         """1 / the second derivative of the loss."""
         if self.logistic:
             chance = 1 / (1 + np.exp(-np.clip(fit, -30, 30)))
-            return 1 / (self.count * chance * (1 - chance))
+            return 1 / (self.count * np.where(self.labels, chance * (1 - chance), 1.0))
         return 1 / self.count
 
     def dual(self, theta: Floats) -> float:
         """The dual value of theta, if its rows are chosen best; -inf if there is none."""
         if self.logistic:
-            a = (theta + self.count - self.positive) / self.count
+            a = (theta + self.labels - self.positive) / self.count * (self.labels > 0)
             if a.min() < 0 or a.max() > 1:
                 return -np.inf
-            inner = np.clip(a, 1e-300, None), np.clip(1 - a, 1e-300, None)
-            return float(-self.count @ (a * np.log(inner[0]) + (1 - a) * np.log(inner[1])))
+            inner, rest = (np.clip(a, 1e-300, None), np.clip(1 - a, 1e-300, None)), theta[self.labels == 0]
+            return float(-self.count @ (a * np.log(inner[0]) + (1 - a) * np.log(inner[1])) - 0.5 * rest @ rest)
         return float(0.5 * self.y @ self.y - 0.5 * ((self.sums - theta) ** 2 / self.count).sum())
 
     def best_scale(self, theta: Floats, most: float) -> tuple[float, float]:

@@ -94,10 +94,11 @@ def make_cell(
     A: Floats | None = None,
     centre: Floats | None = None,
 ) -> Cell:
-    """The cell with the nearest followers, by angle, as each leader's neighbours."""
+    """The cell with the nearest followers, by angle, as each leader's neighbours; rows of zeros are neither."""
     d = Z.shape[1]
     A = np.zeros((0, d)) if A is None else A
-    L, N = np.flatnonzero(xi * theta > 0), np.flatnonzero(xi * theta <= 0)
+    seen = Z.any(axis=1)
+    L, N = np.flatnonzero(seen & (xi * theta > 0)), np.flatnonzero(seen & (xi * theta <= 0))
     F = np.concatenate([Z[N], A])
     count = min(neighbours, len(F))
     cosine = _unit(Z[L]) @ _unit(F).T if count else np.zeros((len(L), 0))

@@ -173,8 +173,10 @@ def prepare(
     biases: bool = False,
     bags: Each = EACH,
 ) -> LeadersData:
-    """The data in floats; rows that are equal are one (with bags they all differ, and the loss is that of the bags)."""
-    classes, firsts = merge(Z)
+    """The data in floats; rows that are equal are one (with bags they all differ, and the loss is that of the bags),
+    if they have the same entries in the free columns, and labels both or neither."""
+    own = Z if bags is not EACH else [*zip(Z, [logistic and not t for t in y], *outputs, strict=True)]
+    classes, firsts = merge(own)
     points = firsts if bags is EACH else np.arange(len(y))
     d = len(Z[0])
     rows = np.array([[float(x) for x in Z[k]] for k in firsts])

@@ -140,7 +140,8 @@ def _theta(exact: IntegerData, loss: LeadersLoss, theta: Floats) -> tuple[Fracti
     values = loss.y + share[loss.rows]
     if loss.logistic:
         chance = (theta + loss.count - loss.positive) / loss.count
-        values = np.where(loss.y > 0, chance[loss.rows], chance[loss.rows] - 1)
+        labelled = np.where(loss.y > 0, chance[loss.rows], chance[loss.rows] - 1)
+        values = np.where(loss.y, labelled, theta[loss.rows])
     if not exact.outputs:  # (*) does not see rows that are zero
         silent = loss.bags.pooled_floats(np.array([float(any(row)) for row in exact.rows]))[loss.rows] == 0
         values = np.where(silent, loss.y / 2 if loss.logistic else loss.y, values)
@@ -150,7 +151,8 @@ def _theta(exact: IntegerData, loss: LeadersLoss, theta: Floats) -> tuple[Fracti
     if loss.logistic:
         least = 16 if exact.outputs else 0  # room for the projection
         most = floor(1 / unit) - least
-        integers = [int(y) * min(max(int(y) * t, least), most) for t, y in zip(integers, exact.y, strict=True)]
+        pairs = zip(integers, exact.y, strict=True)
+        integers = [int(y) * min(max(int(y) * t, least), most) if y else t for t, y in pairs]
     fine, moved = _orthogonal(exact, integers)
     if loss.logistic and not all(0 <= int(y) * t * unit <= fine for t, y in zip(moved, exact.y, strict=True)):
         return unit, 1, [0] * len(moved)  # free outputs divide the labels: p* = 0

@@ -7,6 +7,8 @@
 with H(a) = -a log a - (1-a) log(1-a) = min over s of log(1 + exp(-s)) + a s (app:general-losses; the paper's
 1/2 L(f, y) is the sum here). theta is minus the gradient of the loss; weak duality is loss(f) >= D(theta) - theta.f.
 The logarithms are enclosed by Arb and rounded outwards. There is one object of each loss, also after pickling.
+
+With the logistic loss a row with the target 0, which no label is, costs 1/2 f^2: a decayed output bias has such rows.
 """
 
 from __future__ import annotations
@@ -128,7 +130,7 @@ class Logistic:
     def theta(self, y: Vector, fit: Vector) -> Vector:
         """y_k / (1 + exp(y_k f_k)), as floats have it."""
         labels, outputs = (np.array([float(x) for x in v]) for v in (y, fit))
-        return tuple(Fraction(float(x)) for x in labels * expit(-labels * outputs))
+        return tuple(Fraction(float(x)) for x in np.where(labels, labels * expit(-labels * outputs), -outputs))
 
     def allows(self, y: Vector, theta: Vector) -> bool:
         """0 <= y_k theta_k <= 1"""
@@ -136,17 +138,18 @@ class Logistic:
 
     def clip(self, y: Vector, theta: Vector) -> Vector:
         """The nearest theta with 0 <= y_k theta_k <= 1."""
-        return tuple(label * min(max(label * t, Fraction(0)), Fraction(1)) for label, t in zip(y, theta, strict=True))
+        pairs = zip(y, theta, strict=True)
+        return tuple(label * min(max(label * t, Fraction(0)), Fraction(1)) if label else t for label, t in pairs)
 
     def widest(self, y: Vector, theta: Vector) -> Sequence[int]:
-        """First those at which y_k theta_k is nearest to 1/2."""
-        return sorted(range(len(theta)), key=lambda k: abs(y[k] * theta[k] - HALF))
+        """First those without a label, then those at which y_k theta_k is nearest to 1/2."""
+        return sorted(range(len(theta)), key=lambda k: abs(y[k] * theta[k] - HALF) if y[k] else -HALF)
 
     def upper(self, y: Vector, fit: Vector, more: Fraction, gap: Fraction) -> Fraction:
         """The loss plus more, rounded up."""
         with ctx.workprec(WORKING_BITS):
-            loss = _total([_softplus(-_ball(label * f)) for label, f in zip(y, fit, strict=True)])
-            return -_below(-(loss + _ball(more)), _bits(gap))
+            loss = _total([_softplus(-_ball(label * f)) for label, f in zip(y, fit, strict=True) if label])
+            return -_below(-(loss + _ball(more + _unlabelled(y, fit))), _bits(gap))
 
     def lower(self, y: Vector, theta: Vector, gap: Fraction) -> Fraction:
         """sum H(y_k theta_k), rounded down."""
@@ -279,10 +282,15 @@ def _softplus(s: arb) -> arb:
 
 
 def _entropy(y: Vector, theta: Vector) -> arb:
-    """sum_k H(y_k theta_k)"""
+    """sum_k H(y_k theta_k), less 1/2 theta_k^2 where there is no label"""
     chances = (label * t for label, t in zip(y, theta, strict=True))
     parts = [_ball(x) for a in chances for x in (a, 1 - a) if x]
-    return _total([-x * x.log() for x in parts])
+    return _total([-x * x.log() for x in parts]) - _ball(_unlabelled(y, theta))
+
+
+def _unlabelled(y: Vector, v: Vector) -> Fraction:
+    """1/2 sum v_k^2 over the rows with the target 0"""
+    return HALF * sum((x * x for label, x in zip(y, v, strict=True) if not label), Fraction(0))
 
 
 def _below(x: arb, bits: int) -> Fraction:

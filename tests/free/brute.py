@@ -17,11 +17,18 @@ from relu_cert.patterns import enumerate_patterns
 
 
 def best(
-    rows: Any, y: Sequence[Any], lam: float, free: Sequence[str], *, logistic: bool = False, appended: bool = False
+    rows: Any,
+    y: Sequence[Any],
+    lam: float,
+    free: Sequence[str],
+    *,
+    logistic: bool = False,
+    appended: bool = False,
+    decay: float = 0.0,
 ) -> float:
     """min 1/2 |sum xi D Z u + B c - y|^2 + lambda sum |u|, by Clarabel; `rows` have their column of ones, and a skip
-    connection has none of those that were `appended`."""
-    value, _, constraints = _program(rows, y, lam, free, logistic, appended=appended)
+    connection has none of those that were `appended`; an output bias costs decay/2 c^2."""
+    value, _, constraints = _program(rows, y, lam, free, logistic, appended=appended, decay=decay)
     return _solved(cp.Minimize(value), constraints)
 
 
@@ -57,6 +64,7 @@ def _program(
     logistic: bool = False,
     more: Any = (),
     appended: bool = False,
+    decay: float = 0.0,
 ) -> tuple[Any, Any, list[Any]]:
     """The objective, the cones, and between them sum xi u over the neurons that are on at `more`, too."""
     exact = matrix([*rows, *more])
@@ -73,7 +81,8 @@ def _program(
             total = total + (xi * u if on[n:].all() else 0 * u)
             penalty = penalty + (cp.norm(u[:counted], 2) if counted else 0)
     if "output-bias" in free or "biases" in free:
-        fit = fit + cp.Variable()
+        c = cp.Variable()
+        fit, penalty = fit + c, penalty + decay / (2 * lam) * c**2
     if "skip" in free:
         inputs = Z[:, : d - appended]
         fit = fit + inputs @ cp.Variable(inputs.shape[1])

@@ -123,7 +123,8 @@ def test_the_command_of_the_tutorial_works(tmp_path, monkeypatch):
         ("--decayed-bias", "give lambda itself"),
         ("--lambda 1 --decayed-bias --free skip", "a decayed bias is for ReLU networks"),
         ("--lambda 1 --decayed-bias --groups 1", "for networks"),
-        ("--lambda 1 --decayed-bias --loss logistic", "with squares"),
+        ("--lambda 1 --decayed-bias --patterns 2", "over all patterns"),
+        ("--lambda 1 --decayed-bias --l2 1", "without --free, --l2"),
     ],
 )
 def test_what_does_not_go_with_it_is_said(tmp_path, monkeypatch, options, said):

@@ -222,7 +222,7 @@ def test_what_is_judged_of_deeper_and_normalised_networks_is_said_first():
 def test_cross_entropies_of_torch(kind, outputs):
     """What PyTorch counts with BCEWithLogitsLoss or CrossEntropyLoss, and weight_decay, is what is judged."""
     torch.manual_seed(2)
-    model = nn.Sequential(nn.Linear(2, 5), nn.ReLU(), nn.Linear(5, outputs, bias=False))
+    model = nn.Sequential(nn.Linear(2, 5), nn.ReLU(), nn.Linear(5, outputs, bias=outputs == 1))
     X = torch.tensor(ROWS, dtype=torch.float32)
     labels = (X[:, 0] > 0).long() + ((X[:, 1] > 0).long() if outputs > 1 else 0)
     loss = nn.CrossEntropyLoss() if outputs > 1 else lambda f, t: nn.BCEWithLogitsLoss()(f[:, 0], t.to(f.dtype))
@@ -240,7 +240,8 @@ def test_cross_entropies_of_torch(kind, outputs):
     assert f"as pytorch counts it, {counted:.8g} as trained" in " ".join(found.report.to_text().split())
 
 
-def test_a_decayed_output_bias_of_a_cross_entropy_gets_a_sentence():
-    """It is known with the squares only; what can be done is said."""
-    with pytest.raises(UsageError, match="with a cross-entropy train the last layer without a bias, or leave it out"):
-        certify_network(mlp(), ROWS, [1, 0] * (len(ROWS) // 2), "0.1", penalty="pytorch", loss="logistic")
+def test_a_decayed_output_bias_of_the_softmax_gets_a_sentence():
+    """What can be done is said."""
+    model = nn.Sequential(nn.Linear(2, 5), nn.ReLU(), nn.Linear(5, 2))
+    with pytest.raises(UsageError, match="not known with the softmax cross-entropy; train the last layer with"):
+        certify_network(model, ROWS, [1, 0] * 4, "0.1", penalty="pytorch", loss="softmax", classes=True)

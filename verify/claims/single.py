@@ -19,14 +19,15 @@ def one_fit(problem: Problem, facts: Facts, node: Node) -> str:
     """P is strongly convex in the fit, so |fit - center|^2 <= 2 (upper - lower).
 
     Logistic: strictly convex in it, and P(w) - p* is at least the sum of the divergences KL(p*_k, p_k) of the
-    probabilities, each at least 2 (p_k - p*_k)^2 (Pinsker). Beside free terms there need not be a solution. Softmax:
+    probabilities, each at least 2 (p_k - p*_k)^2 (Pinsker), and of 1/2 (fit_k - fit*_k)^2 at rows of zeros. Beside
+    free terms, but for a decayed bias, there need not be a solution. Softmax:
     likewise with |p_k - p*_k|^2, for fits whose rows have the sum 0, as those of solutions have.
     """
     if problem.logistic and problem.targets > 1:
         node.require(not problem.free, "no free terms", ", ".join(problem.free))
         far = f"at squared distance at most {show(facts[FIT].radius_squared)} from those of the point"
         return f"every solution has the same fit, and its probabilities exp(fit_kc) / sum_b exp(fit_kb) are {far}"
-    if problem.logistic and problem.free:
+    if problem.logistic and problem.free and not problem.roots:
         attained = "theta_k != 0 at every row, which shows that p* is attained beside free terms"
         node.require(all(facts[DUAL].theta), attained, "theta_k = 0 at a row")
     said, far = "every solution has the same fit", f"at squared distance at most {show(facts[FIT].radius_squared)} from"

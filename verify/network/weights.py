@@ -130,8 +130,10 @@ def loss_of_residual(problem: Problem, r: Vector) -> tuple[Fraction, Fraction]:
         return losses(problem, tuple(y_k - r_k for y_k, r_k in zip(problem.y, r, strict=True)))
     from verify.rules.logistic.value import ONE, loss_of
 
-    found = [loss_of(y_k * (y_k - r_k)) for y_k, r_k in zip(problem.y, r, strict=True)]
-    return Fraction(sum(low for low, _ in found), ONE), Fraction(sum(high for _, high in found), ONE)
+    n = problem.points
+    found = [loss_of(y_k * (y_k - r_k)) for y_k, r_k in zip(problem.y[:n], r[:n], strict=True)]
+    decay = square(r[n:]) / 2  # at rows of zeros
+    return Fraction(sum(low for low, _ in found), ONE) + decay, Fraction(sum(high for _, high in found), ONE) + decay
 
 
 def free_constant(problem: Problem) -> bool:

@@ -66,14 +66,15 @@ def with_decayed_bias(problem: Problem, node: Node) -> Problem:
         raise fields["roots"].reject(f"1 to {MOST_ROOTS} numbers > 0")
     if fields["rho"].number() != square(roots):
         raise fields["rho"].reject(f"the sum of the squares of the roots, {show(square(roots))}")
-    if problem.logistic or problem.model != "relu" or problem.patterns is not None or problem.delta:
-        raise node.reject("a decayed output bias with squares and ReLU networks over all patterns only")
+    if problem.model != "relu" or problem.patterns is not None or problem.delta:
+        raise node.reject("a decayed output bias with ReLU networks over all patterns and delta = 0 only")
+    node.require(not problem.logistic or problem.targets == 1, "no decayed bias with the softmax")
     return replace(problem, free=("output-bias",), outputs=((Fraction(1),) * problem.n,), roots=roots)
 
 
 def with_zero_rows(problem: Problem) -> Problem:
     """The rows of zeros, or empty bags, and their targets 0: neurons have no output there, and c costs 1/2 (c root)^2
-    at each."""
+    at each; also with the logistic loss, whose labels are not 0."""
     count = len(problem.roots)
     y = (*problem.y, *(Fraction(0),) * (count * problem.targets))
     problem = replace(problem, y=y, outputs=((*problem.outputs[0], *problem.roots),))
@@ -96,7 +97,8 @@ def check_orthogonal(problem: Problem, theta: Vector, node: Node) -> None:
 
 
 def check_chances(problem: Problem, theta: Vector, node: Node) -> None:
-    """Reject unless the loss has a dual value at theta: the logistic one has it where 0 <= y_k theta_k <= 1."""
+    """Reject unless the loss has a dual value at theta: the logistic one has it where 0 <= y_k theta_k <= 1; at rows of
+    zeros, where y_k = 0, always."""
     for k, (y_k, t_k) in enumerate(zip(problem.y, theta, strict=True)):
         if problem.logistic:
             node.require(0 <= y_k * t_k <= 1, f"0 <= y_k theta_k <= 1 at row {k}", show(y_k * t_k))

@@ -414,7 +414,7 @@ DECAYED: list[tuple[str, str, dict[str, Any], str]] = [
     ("xor, planted", "a root below zero", {"problem.decayed": TWO | {"roots": ["1", "-1"]}}, "1 to 4 numbers > 0"),
     ("xor, planted", "five roots", {"problem.decayed": {"rho": "5", "roots": ["1"] * 5}}, "1 to 4 numbers > 0"),
     ("xor, planted", "roots of another decay", {"problem.decayed": TWO | {"rho": "3"}}, "the squares of the roots, 2"),
-    ("xor, planted, gated", "a decayed bias of gates", {"problem.decayed": TWO}, "a decayed output bias with squares"),
+    ("xor, planted, gated", "a decayed bias of gates", {"problem.decayed": TWO}, "a decayed output bias with ReLU networks"),
     ("xor, planted", "a decay that the facts do not have", {"problem.decayed": TWO}, "expected"),
 ]
 ELSEWHERE: list[tuple[str, str, dict[str, Any], str]] = [

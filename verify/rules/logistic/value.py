@@ -2,8 +2,9 @@
 
     upper >= sum_k log(1 + exp(-y_k fit_k)) + lambda sum norm,      lower <= sum_k H(a_k),  a_k = y_k theta_k,
 
-with H(a) = -a log a - (1-a) log(1-a), the least value of log(1 + exp(-s)) + a s over all s. A number x is enclosed by
-integers low <= 2^BITS x <= high; every operation rounds outwards.
+with H(a) = -a log a - (1-a) log(1-a), the least value of log(1 + exp(-s)) + a s over all s. Rows of zeros, which a
+decayed output bias has after the data points, cost 1/2 fit_k^2 >= -theta_k fit_k - 1/2 theta_k^2. A number x is
+enclosed by integers low <= 2^BITS x <= high; every operation rounds outwards.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from verify.facts import DUAL, PRIMAL, VALUE, Facts, proved
-from verify.problem.problem import Problem
+from verify.problem.problem import Problem, square
 from verify.problem.variants import check_chances
 from verify.rule import Rule, everywhere
 from verify.rules.value import Value, read_gap
@@ -29,11 +30,13 @@ def check_logistic(problem: Problem, facts: Facts, node: Node) -> Facts:
     gap, low, high = read_gap(fields["gap"]), lower.number(), upper.number()
     primal = facts[PRIMAL]
     check_chances(problem, facts[DUAL].theta, lower)
-    chances = [y_k * t_k for y_k, t_k in zip(problem.y, facts[DUAL].theta, strict=True)]
-    entropy = Fraction(sum(entropy_of(a)[0] for a in chances), ONE)
+    n, theta = problem.points, facts[DUAL].theta
+    chances = [y_k * t_k for y_k, t_k in zip(problem.y[:n], theta[:n], strict=True)]
+    entropy = Fraction(sum(entropy_of(a)[0] for a in chances), ONE) - square(theta[n:]) / 2
     lower.require(low <= entropy, "lower <= sum H(y_k theta_k)", f"{show(low)} > {show(entropy)}")
-    scores = [y_k * f_k for y_k, f_k in zip(problem.y, primal.fit, strict=True)]
-    value = Fraction(sum(loss_of(s)[1] for s in scores), ONE) + problem.lam * primal.penalty
+    scores = [y_k * f_k for y_k, f_k in zip(problem.y[:n], primal.fit[:n], strict=True)]
+    loss = Fraction(sum(loss_of(s)[1] for s in scores), ONE) + square(primal.fit[n:]) / 2
+    value = loss + problem.lam * primal.penalty
     if high < value:
         raise upper.reject("upper >= sum log(1 + exp(-y_k fit_k)) + lambda sum norm", f"{show(high)} < {show(value)}")
     return proved(VALUE, Value(low, high, gap))
