@@ -198,8 +198,6 @@ def text_of(problem: Problem, primal: dict[str, Any], facts: dict[str, Any]) -> 
         if not terms:
             return CoverText(problem, neurons, cleared(theta), proof)
         ground: Text = CoverText(bare, neurons, cleared(problem.spread(theta)), proof)
-    elif problem.biases:
-        raise Declined("--proved", "a cover where the biases of the first layer are free", "another proof")
     elif "dual" in facts:
         from verify.proved_listed import ListedText
 
@@ -466,6 +464,14 @@ class LeadersText(Text):
                 yield from self.cell(cell, [xi * t for t in theta], unit, centres, i, bits)
         yield "end"
 
+    @cached_property
+    def reach(self) -> Integers:
+        """The squares of the lengths of rows; with free biases of their largest distances."""
+        rows, _ = self.rows
+        if not self.problem.biases:
+            return [dot(z, z) for z in rows]
+        return [max(sum((a - b) ** 2 for a, b in zip(z, other, strict=True)) for other in rows) for z in rows]
+
     def cell(
         self, cell: dict[str, Any], theta: Integers, unit: int, centres: list[Integers], i: int, bits: int
     ) -> Iterator[str]:
@@ -517,8 +523,10 @@ class LeadersText(Text):
         sigma = (4 * (self.problem.lam * q * self.point[1] - nu) + rest) * (1 << 2 * bits)
         yield f"cell {words(p)}"
         normals = [[x - y for x, y in zip(centres[i], c, strict=True)] for c in centres]
-        yield words(x for z, b in zip([*rows, *normals], bent, strict=True) for x in (b, root(bits, dot(z, z))))
-        yield f"{words(more)} {sigma.numerator // sigma.denominator} {4 * nu << 2 * bits}"
+        lengths = [*self.reach, *(dot(z, z) for z in normals)]
+        yield words(x for length, b in zip(lengths, bent, strict=True) for x in (b, root(bits, length)))
+        kappa = (4 * unit * int(cell.get("kappa", 0)) << 2 * bits) // q**2
+        yield f"{words(more)} {sigma.numerator // sigma.denominator} {4 * nu << 2 * bits} {kappa}"
         for part in ((*leaders, *lines.values()), tied, squares):
             yield str(len(part))
             yield from part

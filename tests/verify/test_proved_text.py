@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction as F
 from functools import cache
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any
 import pytest
 from flint import arb, ctx, fmpq
 
-from tests.verify.build.leaders import FOLDER, halves, single, triad, twins
+from tests.verify.build.leaders import FOLDER, free_leaders, halves, single, triad, twins
 from tests.verify.cover.fold import fold
 from tests.verify.cover.plant import PLANTED, planted
 from tests.verify.oracle.brute import mat, vec
@@ -61,6 +63,20 @@ def test_texts_word_for_word(name: str) -> None:
     """Covers with neurons, faces, planes; leaders with equal rows, zero rows, normals, triangles; bags, a decayed bias,
     free biases, the logistic loss, several outputs, the softmax: as was accepted."""
     assert told(CERTIFICATES[name]()) == texts()[name]
+
+
+def test_lengths_beside_free_biases() -> None:
+    """The largest distances from a row, and kappa over the square of the denominator; else |z|, and no kappa."""
+    ground = free_leaders(kappa=3).ground
+    assert isinstance(ground, LeadersText) and ground.reach == [4, 4]
+    half = replace(ground, problem=replace(ground.problem, seen=mat([["1/2", 1], [3, 1]])))
+    assert half.reach == [25, 25]
+    assert replace(half, problem=replace(half.problem, biases=False)).reach == [5, 40]
+    bits = 256 + 8  # beyond the largest c
+    for one, q in ((ground, 1), (half, 2)):
+        words = " ".join(one.grounds()).split()
+        at = words.index("cell") + 1 + 2 + 4
+        assert words[at + 1 : at + 3] == [str(4 * 300 << 2 * bits), str((4 * 3 << 2 * bits) // q**2)]
 
 
 def made(neurons: Any = (), point: Any = ([1, 2], 3)) -> Text:

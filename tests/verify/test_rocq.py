@@ -17,6 +17,7 @@ import pytest
 from hypothesis import settings
 
 from tests.verify.build.bags import on_a_line, produced
+from tests.verify.build.leaders import free_leaders
 from tests.verify.corpus.rejected_cases import changed as another
 from tests.verify.cover.fold import fold
 from tests.verify.cover.plant import planted
@@ -24,8 +25,9 @@ from tests.verify.oracle.brute import mat, vec
 from verify import Declined, Rejected, Usage, check, proved
 from verify.__main__ import main
 from verify.cover.lines import dot
+from verify.optimal.leaders import check_leaders
 from verify.problem.variants import ELASTIC
-from verify.text import Limits
+from verify.text import Limits, Node
 
 FOLDER = Path(__file__).parent / "rocq"
 CORPUS = Path(__file__).parent / "corpus"
@@ -531,7 +533,7 @@ def test_chances(theta: str, logs: str, lower: str, right: bool) -> None:
     assert (bound(said, "lower") is not None) == right, said
 
 
-LISTED = ("optimal-03", "optimal_set-07", "bags-26", "free-logistic-attained", "network-04", "min_norm-03")
+LISTED = ("optimal-03", "optimal_set-07", "bags-26", "free-logistic-attained", "network-04", "min_norm-03", "optimal-06")
 
 
 @pytest.mark.parametrize("name", LISTED)
@@ -588,6 +590,53 @@ def test_pieces_by_hand(tree: str, right: bool) -> None:
     assert (bound(said, "lower") is not None) == right, said
     narrow = answers(f"{start.replace('-4 4 1', '-4 3 1')} {tree} D 1 P 0 4 P 0 0 end".split())
     assert bound(narrow, "lower") is None
+
+
+@pytest.mark.parametrize(
+    ("seen", "on", "lam", "right"),
+    [
+        (1, "1 -1", 2, True),  # Z'm = (2, 0)
+        (1, "1 0", 2, False),  # (1, 1): the bias is free, and no norm sees it
+        (2, "1 0", 2, True),
+        (1, "1 -1", 1, False),
+        (0, "1 -1", 2, False),
+        (3, "1 -1", 2, True),
+    ],
+)
+def test_a_list_beside_free_biases(seen: int, on: str, lam: int, right: bool) -> None:
+    """Rows (1, 1) and (-1, 1), theta = (1, -1), the zero network is optimal with p* = 1: multipliers whose sum is 0."""
+    terms = f"terms squares {seen} bags 0 free 1 1 2 1 1 1 1 -1 listed theta 1 1 -1 lower -1 1 scale 1"
+    sides = f"D 0 P {on} P 0 0 D 1 P -1 1 P 0 0 end"
+    bounds = "exps 0 1 1 upper 0 1 1 0 1 1 theta 1 1 -1 lower 1 1"
+    said = answers(f"problem 2 2 1 1 1 -1 1 1 0 0 {lam} 1 {terms} {sides} {bounds}".split())
+    assert (bound(said, "lower") is not None) == right, said
+
+
+def test_leaders_beside_free_biases() -> None:
+    """kappa (b^2 - |w|^2) may be added where a row is 0, and no more than there is room for; lambda, theta and centres
+    are those of the weights. Any other kappa in the text is another form."""
+    for text, right in (
+        (free_leaders(), True),
+        (free_leaders(kappa=1), True),
+        (free_leaders(kappa=100), True),
+        (free_leaders(kappa=400), False),
+        (free_leaders(lam="199/100"), False),  # max over w and b of (w + b)_+ - (b - w)_+ is 2 |w|
+        (free_leaders(theta="100 -50"), False),
+        (free_leaders(centres=("1 0", "-1 0")), True),
+        (free_leaders(centres=("1 1", "-1 0")), False),
+        (free_leaders(c=900), False),  # 1/4 sum c is paid
+    ):
+        words = " ".join(text.lines()).split()
+        assert (bound(answers(words), "lower") is not None) == right, text
+        try:
+            check_leaders(text.problem, Node(text.ground.evidence))
+        except Rejected:
+            assert not right, text
+        else:
+            assert right, text
+        seen = words.index("squares") + 1
+        assert words[seen] == "1"
+        assert bound(answers([*words[:seen], "0", *words[seen + 1 :]]), "lower") is None
 
 
 def test_leaves_of_several_outputs() -> None:

@@ -286,3 +286,10 @@ Qed.
 (** |t.(Zw)_+| <= lambda |w|, for the norm that the penalty sees *)
 Definition seen_ok (lam : R) (m d : nat) (rows : list (list R)) (th : list R) : Prop := forall w v, length w = d ->
   v * hsum rows th w <= lam / 2 * (dot (firstn m w) (firstn m w) + v * v).
+Lemma below_seen lam m d rows th : 0 <= lam -> (forall w, length w = d ->
+  below (hsum rows th w) lam (firstn m w) /\ below (- hsum rows th w) lam (firstn m w)) -> seen_ok lam m d rows th.
+Proof.
+  intros Hl F w v Lw. destruct (F w Lw) as [K1 K2]. destruct (Rle_lt_dec 0 v) as [Hv|Hv]; [apply one_sided_dual; auto|].
+  replace (v * hsum rows th w) with (- v * - hsum rows th w) by ring.
+  replace (v * v) with (- v * - v) by ring. apply one_sided_dual; auto; lra.
+Qed.

@@ -20,7 +20,7 @@ Record cell := Cell {
   k_more : list Z;                                (* what is added to the load of the normals *)
   k_leaders : list leader;
   k_tied : list leader;  k_ties : list (Z * list (nat * Z));   (* r >= 0, and w with an odd sum over the S_l and U *)
-  k_sigma : Z;  k_nu : Z }.
+  k_sigma : Z;  k_nu : Z;  k_kappa : Z }.          (* kappa: with free biases, see Prisms.v *)
 Record leading := Leading { k_centres : list (list Z);  k_cells : list cell }.   (* for one sign *)
 Record leaders := Leaders {
   d_theta : list Z;  d_tden : Z;  d_lown : Z;  d_lowd : Z;
@@ -70,10 +70,11 @@ Fixpoint slope (rows : list (list Z)) (th p : list Z) : list Z :=
 Fixpoint axes (d : nat) : list (list Z) := match d with O => [] | S d' => [1] :: map (cons 0) (axes d') end.
 Fixpoint q_terms (G : Z) (rows : list (list Z)) (q : list (Z * Z)) : list term :=
   match rows, q with z :: rows', qr :: q' => (2 * G * (fst qr * snd qr), 0 :: z) :: q_terms G rows' q' | _, _ => [] end.
-Fixpoint q_ok (R : Z) (rows : list (list Z)) (q : list (Z * Z)) : bool :=
+(** |z.u|^2 <= len z |u|^2 *)
+Fixpoint q_ok (len : list Z -> Z) (R : Z) (rows : list (list Z)) (q : list (Z * Z)) : bool :=
   match rows, q with
   | [], [] => true
-  | z :: rows', (qk, r) :: q' => (0 <=? qk) && (0 <=? r) && (r * r * dotZ z z <=? R * R) && q_ok R rows' q'
+  | z :: rows', (qk, r) :: q' => (0 <=? qk) && (0 <=? r) && (r * r * len z <=? R * R) && q_ok len R rows' q'
   | _, _ => false end.
 (** g e >= 1; a leader that is wholly cancelled (its twins) needs none *)
 Definition leader_ok (G : Z) (rows : list (list Z)) (l : leader) : bool :=
@@ -81,9 +82,11 @@ Definition leader_ok (G : Z) (rows : list (list Z)) (l : leader) : bool :=
 Fixpoint e_sum (ls : list leader) : Z := match ls with [] => 0 | l :: ls' => l_e l + e_sum ls' end.
 Fixpoint plus (a b : list Z) : list Z :=
   match a, b with x :: a', y :: b' => x + y :: plus a' b' | _, _ => [] end.
-Definition form_terms (G R : Z) (d : nat) (rows : list (list Z)) (b : list Z) (k : cell) : list term :=
+(** nu |u|^2, or less *)
+Definition plain_ball (d : nat) (k : cell) : list term := map (fun e => (k_nu k, e)) (axes d).
+Definition form_terms (G R : Z) (ball : list term) (rows : list (list Z)) (b : list Z) (k : cell) : list term :=
   [(k_sigma k + G * R, [1]); (G * R, 0 :: b); (- (G * R), 1 :: b)]
-  ++ map (fun e => (k_nu k, 0 :: e)) (axes d)
+  ++ map (fun t => (fst t, 0 :: snd t)) ball
   ++ map (fun l => (- (R * l_g l), 0 :: lead_vector rows l)) (k_leaders k)
   ++ q_terms G rows (k_q k).
 (** with a variable S more for each leader that is tied, in front: e S^2 - 2 S (v.u), times K *)
@@ -100,7 +103,7 @@ Definition tie_ok (m : nat) (t : Z * list (nat * Z)) : bool :=
   (0 <=? fst t) && Z.odd (sumZ (tie_vector m (snd t))).
 
 (** On the cell with these normals ln/ld bounds sum_k th_k (z_k.u)_+ / |u|. *)
-Definition check_cell (root : Z -> Z) (G R ln ld : Z) (d : nat) (data : list (list Z)) (th : list Z)
+Definition check_cell (len : list Z -> Z) (ball : cell -> list term) (root : Z -> Z) (G R ln ld : Z) (d : nat) (data : list (list Z)) (th : list Z)
     (normals : list (list Z)) (k : cell) : bool :=
   let rows := data ++ normals in
   let none := map (fun _ => 0) normals in
@@ -110,10 +113,10 @@ Definition check_cell (root : Z -> Z) (G R ln ld : Z) (d : nat) (data : list (li
   let n := length data in let m := length (k_tied k) in
   let b := axpy 1 (combine_rows (plus (skipn n left) (k_more k)) normals) (slope rows th p) in
   let terms := map (fun t => (- fst t, tie_vector m (snd t))) (k_ties k)
-    ++ tied_terms (G * R) rows (k_tied k) (form_terms G R d rows b k) in
+    ++ tied_terms (G * R) rows (k_tied k) (form_terms G R (ball k) rows b k) in
   (0 <=? k_nu k) && Nat.eqb (length rows) (length th) && Nat.eqb (length rows) (length p)
   && Nat.eqb (length (k_more k)) (length normals) && forallb (fun x => 0 <=? x) (k_more k)
-  && q_ok R rows (k_q k) && forallb (leader_ok G rows) (k_leaders k) && forallb (fun l => 0 <=? l_a l) ls
+  && q_ok len R rows (k_q k) && forallb (leader_ok G rows) (k_leaders k) && forallb (fun l => 0 <=? l_a l) ls
   && forallb (tie_ok m) (k_ties k)
   && forallb (fun x => x <=? 0) (firstn n left)
   && forallb (fun t => Nat.leb (length (snd t)) (m + S d)) terms
@@ -125,9 +128,9 @@ Fixpoint check_cells (test : list (list Z) -> cell -> bool) (all centres : list 
   | [], [] => true
   | c :: centres', k :: cells' => test (map (fun c' => axpy (-1) c' c) all) k && check_cells test all centres' cells'
   | _, _ => false end.
-Definition check_leading (root : Z -> Z) (G R ln ld : Z) (d : nat) (rows : list (list Z)) (th : list Z) (k : leading) :
-    bool :=
-  let test := check_cell root G R ln ld d rows th in
+Definition check_leading (len : list Z -> Z) (ball : cell -> list term) (root : Z -> Z) (G R ln ld : Z) (d : nat)
+    (rows : list (list Z)) (th : list Z) (k : leading) : bool :=
+  let test := check_cell len ball root G R ln ld d rows th in
   match k_centres k, k_cells k with
   | [], [c] => test [] c
   | [], _ => false
@@ -135,10 +138,11 @@ Definition check_leading (root : Z -> Z) (G R ln ld : Z) (d : nat) (rows : list 
 
 Definition check_leaders (p : problem) (c : leaders) : bool :=
   let th := d_theta c in let ln := p_lnum p * p_rden p * d_tden c in
+  let lead := check_leading (fun z => dotZ z z) (plain_ball (p_dim p)) (d_root c) (d_G c) (d_R c) ln (p_lden p) (p_dim p)
+    (p_rows p) in
   problem_ok p && bound_ok p th (d_tden c) (d_lown c) (d_lowd c)
   && (0 <? d_G c) && (0 <? d_R c)
-  && check_leading (d_root c) (d_G c) (d_R c) ln (p_lden p) (p_dim p) (p_rows p) th (d_pos c)
-  && check_leading (d_root c) (d_G c) (d_R c) ln (p_lden p) (p_dim p) (p_rows p) (map Z.opp th) (d_neg c).
+  && lead th (d_pos c) && lead (map Z.opp th) (d_neg c).
 Close Scope Z_scope.
 
 (** ** Quadratic forms *)
@@ -217,10 +221,13 @@ Qed.
 
 (** ** One sign *)
 Section Sign.
+Variables (len : list Z -> Z) (ball : cell -> list term).
 Variables (root : Z -> Z) (G Q : Z) (d : nat) (rows : list (list Z)) (u : list R) (U : R).
-Hypothesis (HG : (0 < G)%Z) (HR : (0 < Q)%Z) (Lu : length u = d).
-Hypothesis (U_nonneg : 0 <= U) (U_sq : dot u u <= U * U).
+Hypothesis (HG : (0 < G)%Z) (HR : (0 < Q)%Z).
+Hypothesis (U_nonneg : 0 <= U).
 Let t (z : list Z) : R := dot (iz z) u.
+Hypothesis (U_len : forall z, In z rows -> t z * t z <= IZR (len z) * (U * U)).
+Hypothesis (U_ball : forall k, (0 <= k_nu k)%Z -> squares (ball k) u <= IZR (k_nu k) * (U * U)).
 Let T : list R := map (fun z => Rabs (t z)) rows.
 
 Lemma addn_dot : forall l V k x, length l = length V -> dot (iz (addn k x l)) V = dot (iz l) V + IZR x * nth k V 0.
@@ -264,19 +271,7 @@ Proof.
   unfold lead_vector. rewrite axpy_R. fold (t (nth (l_row l) rows [])). lra.
 Qed.
 
-(** the four parts of the quadratic form at (U, u) *)
-Lemma axes_R nu : squares (map (fun e => (nu, (0 :: e)%Z)) (axes d)) (U :: u) = IZR nu * dot u u.
-Proof.
-  assert (A : forall (x : list R) (m : list Z -> list Z) (y : list R),
-    (forall e, dot (iz (m e)) y = dot (iz e) x) ->
-    squares (map (fun e => (nu, m e)) (axes (length x))) y = IZR nu * dot x x).
-  { clear. induction x as [|x0 x IH]; intros m y H; simpl; [ring|].
-    rewrite map_map. rewrite (H [1%Z]). simpl.
-    rewrite (IH (fun e => m (0%Z :: e)) y).
-    - ring.
-    - intros e. rewrite H. simpl. ring. }
-  rewrite <- Lu. apply (A u (cons 0%Z)). intros e. simpl. ring.
-Qed.
+(** the parts of the quadratic form at (U, u) *)
 Lemma leaders_R : forall ls, forallb (leader_ok G rows) ls = true ->
   2 * IZR G * IZR Q * U * lead_sum ls <=
   - squares (map (fun l => ((- (Q * l_g l))%Z, (0 :: lead_vector rows l)%Z)) ls) (U :: u)
@@ -368,27 +363,25 @@ Lemma e_sum_app b : forall a, e_sum (a ++ b) = (e_sum a + e_sum b)%Z.
 Proof. induction a; simpl; auto. rewrite IHa. lia. Qed.
 Fixpoint q_sum (rws : list (list Z)) (q : list (Z * Z)) : R :=
   match rws, q with z :: rws', qr :: q' => IZR (fst qr) * Rabs (t z) + q_sum rws' q' | _, _ => 0 end.
-Lemma q_R : forall rws q, q_ok Q rws q = true -> squares (q_terms G rws q) (U :: u) <= 2 * IZR G * IZR Q * U * q_sum
-  rws q.
+Lemma q_R : forall rws q, (forall z, In z rws -> In z rows) -> q_ok len Q rws q = true ->
+  squares (q_terms G rws q) (U :: u) <= 2 * IZR G * IZR Q * U * q_sum rws q.
 Proof.
   assert (hG := IZR_lt _ _ HG). assert (hR := IZR_lt _ _ HR). pose proof U_nonneg as HU.
-  induction rws as [|z rws IH]; intros [|[qk r] q] F; cbn [squares q_terms q_sum q_ok fst snd] in *;
+  induction rws as [|z rws IH]; intros [|[qk r] q] I F; cbn [squares q_terms q_sum q_ok fst snd] in *;
     try discriminate; [lra|].
-  split_andb F. to_Prop. specialize (IH q F0).
+  split_andb F. to_Prop. specialize (IH q (fun z' I' => I z' (or_intror I')) F0).
   change (dot (iz (0%Z :: z)) (U :: u)) with (0 * U + t z).
-  apply IZR_le in F, F2, F1. rewrite !mult_IZR, dotZ_R in F1.
+  apply IZR_le in F, F2, F1. rewrite !mult_IZR in F1.
   rewrite !mult_IZR. replace (0 * U + t z) with (t z) by ring.
   assert (A : IZR r * Rabs (t z) <= IZR Q * U).
-  { pose proof (cauchy (iz z) u) as C0. fold (t z) in C0.
-    assert (C : t z * t z <= dot (iz z) (iz z) * (U * U)).
-    { eapply Rle_trans; [exact C0|]. apply Rmult_le_compat_l; auto using dot_self_nonneg. }
+  { pose proof (U_len z (I z (or_introl eq_refl))) as C.
     assert (X2 : Rabs (t z) * Rabs (t z) = t z * t z) by (rewrite <- Rabs_mult; apply Rabs_right; nra).
     pose proof (Rabs_pos (t z)) as Hy. set (y := Rabs (t z)) in *.
     assert (S2 : (IZR r * y) * (IZR r * y) <= (IZR Q * U) * (IZR Q * U)).
     { replace ((IZR r * y) * (IZR r * y)) with (IZR r * IZR r * (y * y)) by ring. rewrite X2.
-      apply Rle_trans with (IZR r * IZR r * (dot (iz z) (iz z) * (U * U))).
+      apply Rle_trans with (IZR r * IZR r * (IZR (len z) * (U * U))).
       - apply Rmult_le_compat_l; [nra|auto].
-      - replace (IZR r * IZR r * (dot (iz z) (iz z) * (U * U))) with (IZR r * IZR r * dot (iz z) (iz z) * (U * U)) by
+      - replace (IZR r * IZR r * (IZR (len z) * (U * U))) with (IZR r * IZR r * IZR (len z) * (U * U)) by
           ring.
         replace ((IZR Q * U) * (IZR Q * U)) with (IZR Q * IZR Q * (U * U)) by ring.
         apply Rmult_le_compat_r; [nra|auto]. }
@@ -400,14 +393,14 @@ Proof.
   lra.
 Qed.
 
-Lemma loads_len : forall th p q rws, length rws = length th -> length rws = length p -> q_ok Q rws q = true ->
+Lemma loads_len : forall th p q rws, length rws = length th -> length rws = length p -> q_ok len Q rws q = true ->
   length (loads th p q) = length rws.
 Proof.
   induction th as [|a th IH]; intros [|b p] [|[qk r] q] [|z rws] L1 L2 F; simpl in *; try discriminate; auto.
   split_andb F. f_equal. apply IH; auto; lia.
 Qed.
 (** 2 sum_k th_k (t_k)_+ <= b.u + loads.|t| - q.|t| *)
-Lemma loads_R : forall th p q rws, length rws = length th -> length rws = length p -> q_ok Q rws q = true ->
+Lemma loads_R : forall th p q rws, length rws = length th -> length rws = length p -> q_ok len Q rws q = true ->
   2 * hsum (map iz rws) (iz th) u <=
   dot (iz (slope rws th p)) u + dot (iz (loads th p q)) (map (fun z => Rabs (t z)) rws) - q_sum rws q.
 Proof.
@@ -419,30 +412,29 @@ Proof.
 Qed.
 
 Theorem form_sound ln ld th p b k : (0 < ld)%Z -> (0 <= k_nu k)%Z ->
-  length rows = length th -> length rows = length p -> q_ok Q rows (k_q k) = true ->
+  length rows = length th -> length rows = length p -> q_ok len Q rows (k_q k) = true ->
   forallb (leader_ok G rows) (k_leaders k) = true ->
   forallb (fun l => 0 <=? l_a l)%Z (k_leaders k ++ k_tied k) = true ->
   let m := length (k_tied k) in let ls := k_leaders k ++ k_tied k in
   forallb (tie_ok m) (k_ties k) = true ->
   let terms := map (fun t => ((- fst t)%Z, tie_vector m (snd t))) (k_ties k)
-    ++ tied_terms (G * Q) rows (k_tied k) (form_terms G Q d rows b k) in
+    ++ tied_terms (G * Q) rows (k_tied k) (form_terms G Q (ball k) rows b k) in
   forallb (fun t : term => Nat.leb (length (snd t)) (m + S d)) terms = true ->
   ((k_sigma k + k_nu k + G * Q * e_sum ls - sumZ (map fst (k_ties k))) * ld <= ln * (4 * (G * Q)))%Z ->
   psd root (m + S d) [] (matrix (m + S d) terms) = true ->
   dot (iz (slope rows th p)) u + dot (iz (unload ls (loads th p (k_q k)))) T <= dot (iz b) u ->
   hsum (map iz rows) (iz th) u <= IZR ln / IZR ld * U.
 Proof.
-  intros Hld CN L1 L2 CQ CL CA m ls CS terms CT CB CP LB. apply IZR_le in CN.
-  assert (CN' : IZR (k_nu k) * dot u u <= IZR (k_nu k) * (U * U)) by (apply Rmult_le_compat_l; auto).
+  intros Hld CN L1 L2 CQ CL CA m ls CS terms CT CB CP LB. pose proof (U_ball k CN) as CN'.
   assert (hG := IZR_lt _ _ HG). assert (hR := IZR_lt _ _ HR). assert (hld := IZR_lt _ _ Hld).
   pose proof U_nonneg as HU.
   pose proof (psd_sound _ _ _ _ CP (signed_U (map sign_of (k_tied k)) ++ U :: u)) as PS. rewrite (matrix_R _ _ _ CT) in PS.
-  unfold terms in PS. rewrite squares_app, tied_R in PS. unfold form_terms in PS. rewrite !squares_app, axes_R in PS.
+  unfold terms in PS. rewrite squares_app, tied_R in PS. unfold form_terms in PS. rewrite !squares_app, shifted_R in PS.
   assert (S3 : squares [((k_sigma k + G * Q)%Z, [1%Z]); ((G * Q)%Z, 0%Z :: b); ((- (G * Q))%Z, 1%Z :: b)] (U :: u) =
     IZR (k_sigma k) * (U * U) - 2 * (IZR G * IZR Q) * (U * dot (iz b) u)).
   { simpl. rewrite opp_IZR, plus_IZR, mult_IZR. ring. }
   rewrite S3, mult_IZR in PS. clear S3. change (dot (iz []) _) with 0 in PS.
-  pose proof (ties_R (k_tied k) _ CS) as TR. fold m in TR. pose proof (leaders_R _ CL) as LR. pose proof (q_R _ _ CQ) as QR.
+  pose proof (ties_R (k_tied k) _ CS) as TR. fold m in TR. pose proof (leaders_R _ CL) as LR. pose proof (q_R _ _ (fun z I => I) CQ) as QR.
   pose proof (loads_R _ _ _ _ L1 L2 CQ) as LO. fold T in LO.
   assert (LL : length (loads th p (k_q k)) = length T).
   { unfold T. rewrite map_length. apply loads_len; auto. }
@@ -466,17 +458,16 @@ Proof.
     apply Rle_trans with (IZR ld * (W * U)); [apply (Rmult_le_compat_l (IZR ld)) in K4; lra|].
     replace (4 * GR * IZR ld * (IZR ln / IZR ld * U)) with (IZR ln * (4 * GR) * U) by (field; lra).
     apply (Rmult_le_compat_r U) in CB; lra.
-  - assert (Z0 : forall z, t z = 0).
-    { intros z. pose proof (cauchy (iz z) u) as C. fold (t z) in C. rewrite <- HU0 in U_sq.
-      pose proof (dot_self_nonneg u). replace (dot u u) with 0 in C by lra. nra. }
+  - assert (Z0 : forall z, In z rows -> t z = 0).
+    { intros z I. pose proof (U_len z I) as C. rewrite <- HU0 in C. nra. }
     assert (H0 : h = 0).
     { unfold h. clear -Z0. revert th. induction rows as [|z l IH]; intros [|a th]; simpl; auto.
-      fold (t z). rewrite Z0, relu_0, IH. ring. }
+      fold (t z). rewrite Z0, relu_0, IH by (auto using in_eq, in_cons). ring. }
     rewrite H0, <- HU0. lra.
 Qed.
 
 Theorem cell_sound_rows ln ld data th normals k : (0 < ld)%Z -> rows = data ++ normals ->
-  (forall n, In n normals -> 0 <= t n) -> check_cell root G Q ln ld d data th normals k = true ->
+  (forall n, In n normals -> 0 <= t n) -> check_cell len ball root G Q ln ld d data th normals k = true ->
   hsum (map iz data) (iz th) u <= IZR ln / IZR ld * U.
 Proof.
   intros Hld ER HN C. unfold check_cell in C. rewrite <- ER in C.
@@ -527,15 +518,6 @@ Proof.
 Qed.
 End Sign.
 
-Theorem cell_sound root G Q ln ld d data th normals k u U : (0 < G)%Z -> (0 < Q)%Z -> (0 < ld)%Z ->
-  length u = d -> 0 <= U -> dot u u <= U * U -> (forall n, In n normals -> 0 <= dot (iz n) u) ->
-  check_cell root G Q ln ld d data th normals k = true ->
-  hsum (map iz data) (iz th) u <= IZR ln / IZR ld * U.
-Proof.
-  intros HG HQ Hld Lu HU Hu HN C.
-  exact (cell_sound_rows root G Q d (data ++ normals) u U HG HQ Lu HU Hu ln ld data th normals k Hld eq_refl HN C).
-Qed.
-
 (** every u lies in the cell of a centre with the largest product *)
 Lemma largest_product (u : list R) : forall l : list (list Z), l <> [] ->
   exists c, In c l /\ forall c', In c' l -> dot (iz c') u <= dot (iz c) u.
@@ -552,16 +534,31 @@ Proof.
   induction centres as [|a centres IH]; intros [|k cells] E c I; simpl in *; try discriminate; try tauto.
   apply andb_prop in E. destruct E as [E1 E2]. destruct I as [<-|I]; eauto.
 Qed.
-Theorem leading_sound root G Q ln ld d rows th k u U : (0 < G)%Z -> (0 < Q)%Z -> (0 < ld)%Z ->
-  length u = d -> 0 <= U -> dot u u <= U * U -> check_leading root G Q ln ld d rows th k = true ->
-  hsum (map iz rows) (iz th) u <= IZR ln / IZR ld * U.
+Theorem leading_sound len ball root G Q ln ld d rows th k u U : (0 < G)%Z -> (0 < Q)%Z -> (0 < ld)%Z -> 0 <= U ->
+  (forall z, In z rows -> dot (iz z) u * dot (iz z) u <= IZR (len z) * (U * U)) ->
+  (forall c c', In c (k_centres k) -> In c' (k_centres k) ->
+    let n := axpy (-1) c' c in dot (iz n) u * dot (iz n) u <= IZR (len n) * (U * U)) ->
+  (forall k, (0 <= k_nu k)%Z -> squares (ball k) u <= IZR (k_nu k) * (U * U)) ->
+  check_leading len ball root G Q ln ld d rows th k = true -> hsum (map iz rows) (iz th) u <= IZR ln / IZR ld * U.
 Proof.
-  intros HG HQ Hld Lu HU Hu C. unfold check_leading in C. destruct (k_centres k) as [|c0 centres] eqn:EC.
-  - destruct (k_cells k) as [|c [|]]; try discriminate. apply (cell_sound root G Q ln ld d rows th [] c u U); auto.
-    intros n I; destruct I.
+  intros HG HQ Hld HU HZ HC HB C.
+  assert (CS : forall normals c, (forall n, In n normals -> 0 <= dot (iz n) u /\
+      dot (iz n) u * dot (iz n) u <= IZR (len n) * (U * U)) ->
+    check_cell len ball root G Q ln ld d rows th normals c = true -> hsum (map iz rows) (iz th) u <= IZR ln / IZR ld * U).
+  { intros normals c HN E. apply (cell_sound_rows len ball root G Q d (rows ++ normals) u U HG HQ HU) with normals c; auto.
+    - intros z I. apply in_app_or in I. destruct I as [I|I]; [auto|apply HN; auto].
+    - intros n I. apply HN. auto. }
+  unfold check_leading in C. destruct (k_centres k) as [|c0 centres] eqn:EC.
+  - destruct (k_cells k) as [|c [|]]; try discriminate. apply (CS [] c); auto. intros n I; destruct I.
   - destruct (largest_product u (c0 :: centres)) as (c & I & M); [discriminate|].
-    destruct (cells_in _ _ _ _ C c I) as (cl & T). eapply cell_sound; [..|exact T]; eauto.
-    intros n In'. apply in_map_iff in In'. destruct In' as (c' & <- & I'). rewrite axpy_R. specialize (M c' I'). lra.
+    destruct (cells_in _ _ _ _ C c I) as (cl & T). eapply CS; [|exact T].
+    intros n In'. apply in_map_iff in In'. destruct In' as (c' & <- & I'). split; [|apply HC; auto].
+    rewrite axpy_R. specialize (M c' I'). lra.
+Qed.
+Lemma axes_R nu y : forall x, squares (map (fun e => (nu, e)) (axes (length x))) (x ++ y) = IZR nu * dot x x.
+Proof.
+  induction x as [|a x IH]; simpl; [ring|]. rewrite map_map.
+  rewrite <- (map_map (fun e => (nu, e)) (fun t => (fst t, (0 :: snd t)%Z))), shifted_R, IH. ring.
 Qed.
 
 (** ** Both signs: theta is feasible *)
@@ -584,10 +581,15 @@ Proof.
     induction th as [|a th IH]; intros [|z rws]; simpl; try ring.
     fold (ratio (d_tden c) th) (iz th). rewrite (IH rws).
     rewrite ratio_dot, relu_scale by (left; apply Rinv_0_lt_compat; auto). field. lra. }
+  assert (Z2 : forall U z, dot w w <= U * U -> dot (iz z) w * dot (iz z) w <= IZR (dotZ z z) * (U * U)).
+  { intros U z Hu. rewrite dotZ_R. eapply Rle_trans; [apply cauchy|]. apply Rmult_le_compat_l; auto using dot_self_nonneg. }
+  assert (B2 : forall U k, dot w w <= U * U -> (0 <= k_nu k)%Z -> squares (plain_ball (p_dim p) k) w <= IZR (k_nu k) * (U * U)).
+  { intros U k Hu Hk. apply IZR_le in Hk. unfold plain_ball. rewrite <- (app_nil_r w), <- Lw, axes_R.
+    apply Rmult_le_compat_l; auto. }
   assert (Fp : forall U, 0 <= U -> dot w w <= U * U -> _) by
-    (intros U HU Hu; exact (leading_sound _ _ _ _ _ _ _ _ _ w U EG ER Hld Lw HU Hu Ep)).
+    (intros U HU Hu; refine (leading_sound _ _ _ _ _ _ _ _ _ _ _ w U EG ER Hld HU _ _ _ Ep); intros; auto).
   assert (Fn : forall U, 0 <= U -> dot w w <= U * U -> _) by
-    (intros U HU Hu; exact (leading_sound _ _ _ _ _ _ _ _ _ w U EG ER Hld Lw HU Hu En)).
+    (intros U HU Hu; refine (leading_sound _ _ _ _ _ _ _ _ _ _ _ w U EG ER Hld HU _ _ _ En); intros; auto).
   assert (Eop : hsum (map iz (p_rows p)) (iz (map Z.opp (d_theta c))) w = - hsum (map iz (p_rows p)) (iz (d_theta c))
     w).
   { generalize (map iz (p_rows p)) as rws. generalize (d_theta c) as th. clear.

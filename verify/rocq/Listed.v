@@ -30,20 +30,20 @@ Definition signed (x : option bool) (a : Z) : bool :=
   match x with Some true => 0 <=? a | Some false => a <=? 0 | None => a =? 0 end.
 Fixpoint all_signed (s : list (option bool)) (a : list Z) : bool :=
   match s, a with [], [] => true | x :: s', y :: a' => signed x y && all_signed s' a' | _, _ => false end.
-(** theta in parts of the scale; |Z'm| <= ln/ld *)
-Fixpoint walk (rows : list (list Z)) (th : list Z) (ln ld : Z) (s : list (option bool)) (t : pieces) : bool :=
+(** theta in parts of the scale; |Z'm| <= ln/ld, and beyond its first b entries, which are all that is seen, it is 0 *)
+Fixpoint walk (b : nat) (rows : list (list Z)) (th : list Z) (ln ld : Z) (s : list (option bool)) (t : pieces) : bool :=
   match t with
-  | Piece m => let v := combine_rows m rows in all_allowed s th m && (dotZ v v * (ld * ld) <=? ln * ln)
-  | Divide k on off => walk rows th ln ld (put k true s) on && walk rows th ln ld (put k false s) off
+  | Piece m => let v := combine_rows m rows in all_allowed s th m && zeroZ (skipn b v) && (dotZ v v * (ld * ld) <=? ln * ln)
+  | Divide k on off => walk b rows th ln ld (put k true s) on && walk b rows th ln ld (put k false s) off
   | Only k side a rest =>
       all_signed (put k (negb side) s) a && negb (nth k a 0 =? 0) && zeroZ (combine_rows a rows)
-      && walk rows th ln ld (put k side s) rest end.
-Definition check_listed (p : problem) (c : listed) : bool :=
+      && walk b rows th ln ld (put k side s) rest end.
+Definition check_listed (b : nat) (p : problem) (c : listed) : bool :=
   let th := map (Z.mul (i_scale c)) (i_theta c) in
   let ln := p_lnum p * p_rden p * i_tden c * i_scale c in
   let none := map (fun _ => None) (p_rows p) in
   problem_ok p && bound_ok p (i_theta c) (i_tden c) (i_lown c) (i_lowd c) && (0 <? i_scale c)
-  && walk (p_rows p) th ln (p_lden p) none (i_pos c) && walk (p_rows p) (map Z.opp th) ln (p_lden p) none (i_neg c).
+  && walk b (p_rows p) th ln (p_lden p) none (i_pos c) && walk b (p_rows p) (map Z.opp th) ln (p_lden p) none (i_neg c).
 Close Scope Z_scope.
 
 (** ** Soundness *)
@@ -102,13 +102,19 @@ Proof.
 Qed.
 Lemma side_dec b h : on_side (Some b) h \/ on_side (Some (negb b)) h.
 Proof. destruct b; simpl; lra. Qed.
-Lemma walk_sound rows th ln ld u U : 0 < IZR ld -> 0 <= IZR ln -> 0 <= U -> dot u u <= U * U ->
-  forall t s, walk rows th ln ld s t = true -> at_sides s rows u -> hsum (map iz rows) (iz th) u <= IZR ln / IZR ld * U.
+Lemma seen_dot : forall b v u, zeroZ (skipn b v) = true -> dot (iz v) u = dot (iz v) (firstn b u).
+Proof.
+  induction b as [|b IH]; intros v u E; [rewrite (zeroZ_R u) by exact E; destruct v; auto|].
+  destruct v as [|x v], u as [|y u]; simpl in *; auto. fold (iz v). rewrite (IH v u E). auto.
+Qed.
+Lemma walk_sound b rows th ln ld u U : 0 < IZR ld -> 0 <= IZR ln -> 0 <= U -> dot (firstn b u) (firstn b u) <= U * U ->
+  forall t s, walk b rows th ln ld s t = true -> at_sides s rows u -> hsum (map iz rows) (iz th) u <= IZR ln / IZR ld * U.
 Proof.
   intros hd hn HU Hu. induction t as [m|k on IH1 off IH2|k side a rest IH]; intros s E A; cbn [walk] in E.
-  - apply andb_prop in E. destruct E as [E1 E2]. apply Z.leb_le, IZR_le in E2. rewrite !mult_IZR, dotZ_R in E2.
+  - apply andb_prop in E. destruct E as [E1 E2]. apply andb_prop in E1. destruct E1 as [E1 E3].
+    apply Z.leb_le, IZR_le in E2. rewrite !mult_IZR, dotZ_R in E2.
     eapply Rle_trans; [apply (piece_R u rows s th m A E1)|]. rewrite <- combine_rows_R.
-    eapply Rle_trans; [apply Rle_abs|]. apply dot_abs_le; auto.
+    rewrite (seen_dot b) by exact E3. eapply Rle_trans; [apply Rle_abs|]. apply dot_abs_le; auto.
     { apply Rmult_le_pos; auto. left. apply Rinv_0_lt_compat. auto. }
     apply Rmult_le_reg_r with (IZR ld * IZR ld); [nra|].
     replace (IZR ln / IZR ld * (IZR ln / IZR ld) * (IZR ld * IZR ld)) with (IZR ln * IZR ln) by (field; lra). exact E2.
@@ -133,9 +139,9 @@ Proof.
   induction th as [|a th IH]; intros [|z rows]; simpl; try ring. fold (iz (map (Z.mul k) th)) (iz th).
   rewrite IH, mult_IZR. ring.
 Qed.
-Theorem listed_feasible p c : check_listed p c = true ->
+Theorem listed_feasible b p c : check_listed b p c = true ->
   problem_facts p /\ bound_ok p (i_theta c) (i_tden c) (i_lown c) (i_lowd c) = true /\
-  forall w, length w = p_dim p -> feasible_at (lambda_of p) (rows_of p) (ratio (i_tden c) (i_theta c)) w.
+  seen_ok (lambda_of p) b (p_dim p) (rows_of p) (ratio (i_tden c) (i_theta c)).
 Proof.
   unfold check_listed. intros E.
   apply andb_prop in E. destruct E as [E En]. apply andb_prop in E. destruct E as [E Ep].
@@ -145,17 +151,17 @@ Proof.
   assert (Hlam := lambda_pos p Pf). destruct Pf as [Hr Hy Hln Hld Hl].
   assert (hr := IZR_lt _ _ Hr). assert (ht := IZR_lt _ _ Ht). assert (hld := IZR_lt _ _ Hld). assert (hs := IZR_lt _ _ ES).
   assert (hln := IZR_lt _ _ Hln).
-  split; [constructor; auto|]. split; [exact Eb|]. intros w Lw.
+  split; [constructor; auto|]. split; [exact Eb|]. apply below_seen; [left; auto|]. intros w Lw.
   set (ln := (p_lnum p * p_rden p * i_tden c * i_scale c)%Z) in *.
   assert (N0 : 0 <= IZR ln).
   { unfold ln. rewrite !mult_IZR. left. repeat apply Rmult_lt_0_compat; auto. }
-  assert (W : forall th t, walk (p_rows p) th ln (p_lden p) (map (fun _ => None) (p_rows p)) t = true ->
-    forall U, 0 <= U -> dot w w <= U * U -> hsum (map iz (p_rows p)) (iz th) w <= IZR ln / IZR (p_lden p) * U).
-  { intros th t ET U HU Hu. apply (walk_sound _ _ _ _ _ _ hld N0 HU Hu _ _ ET). apply at_none. }
+  assert (W : forall th t, walk b (p_rows p) th ln (p_lden p) (map (fun _ => None) (p_rows p)) t = true ->
+    forall U, 0 <= U -> dot (firstn b w) (firstn b w) <= U * U -> hsum (map iz (p_rows p)) (iz th) w <= IZR ln / IZR (p_lden p) * U).
+  { intros th t ET U HU Hu. apply (walk_sound _ _ _ _ _ _ _ hld N0 HU Hu _ _ ET). apply at_none. }
   assert (Opp : hsum (map iz (p_rows p)) (iz (map Z.opp (map (Z.mul (i_scale c)) (i_theta c)))) w =
     - hsum (map iz (p_rows p)) (iz (map (Z.mul (i_scale c)) (i_theta c))) w).
   { rewrite (map_ext Z.opp (Z.mul (-1))) by (intros; lia). rewrite hsum_times. lra. }
-  unfold feasible_at, rows_of. rewrite hsum_ratio by auto. set (h := hsum _ _ w).
+  unfold rows_of. rewrite hsum_ratio by auto. set (h := hsum _ _ w).
   set (K := IZR (p_rden p) * IZR (i_tden c) * IZR (i_scale c)).
   assert (HK : 0 < K) by (unfold K; repeat apply Rmult_lt_0_compat; auto).
   assert (HL : forall U, IZR ln / IZR (p_lden p) * U = K * (lambda_of p * U)).
@@ -169,13 +175,12 @@ Proof.
 Qed.
 
 (** No network of any width has a smaller objective. *)
-Theorem listed_sound p c : check_listed p c = true ->
+Theorem listed_sound p c : check_listed (p_dim p) p c = true ->
   forall net, well_formed (p_dim p) net -> IZR (i_lown c) / IZR (i_lowd c) <= objective p net.
 Proof.
-  intros E net W. destruct (listed_feasible _ _ E) as (Pf & Eb & Fe).
+  intros E net W. destruct (listed_feasible _ _ _ E) as (Pf & Eb & Fe).
   destruct (bound_ok_facts _ _ _ _ _ Pf Eb) as (_ & _ & Lt & Low).
   eapply Rle_trans; [exact Low|]. apply weak_duality; auto.
   { unfold rows_of, y_of, ratio. rewrite !map_length. apply pf_len; auto. }
-  eapply Forall_impl; [|exact W]. intros [w v] Lw. simpl in *. apply feasible_dual_ok; auto.
-  left. exact (lambda_pos p Pf).
+  eapply Forall_impl; [|exact W]. intros [w v] Lw v'. simpl in *. rewrite <- (firstn_all w), Lw. rewrite firstn_all2 at 1 by lia. apply Fe; auto.
 Qed.

@@ -3,7 +3,7 @@
     As a function of the bias the left side is linear between the points at which a row is 0, and constant at both ends:
     it is enough to look at u with z_k.u = 0 for some row. These lie in prisms over the sign cones of the weights. *)
 From Coq Require Import Reals ZArith List Lra Lia Psatz Bool FMapPositive.
-From Relu Require Import Spec Vectors Duality Checker Cones Soundness Upper Leaders.
+From Relu Require Import Spec Vectors Duality Checker Cones Soundness Upper Leaders Listed.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -335,6 +335,36 @@ Proof.
   intros h. induction l as [|x l IH]; [simpl; unfold Rdiv; ring|]. change (sumZ (x :: l)) with (x + sumZ l)%Z.
   cbn [ratio map total_of]. fold (ratio den l). rewrite IH, plus_IZR. field. lra.
 Qed.
+Lemma last_split m (w : list R) : length w = S m -> w = firstn m w ++ [nth m w 0].
+Proof.
+  revert w. induction m as [|k IH]; intros [|x l] L; simpl in *; try discriminate.
+  - destruct l; [reflexivity|discriminate].
+  - f_equal. apply IH. lia.
+Qed.
+(** it is enough to look where some row is 0 *)
+Lemma all_biases lam m rd td rows th : 0 <= lam -> 0 < IZR rd -> 0 < IZR td -> length rows = length th -> sumZ th = 0%Z ->
+  (forall z, In z rows -> length z = S m /\ nth m z 0%Z = rd) ->
+  (forall u' b, length u' = m -> bent rows (u' ++ [b]) ->
+    below (hsum (map (ratio rd) rows) (ratio td th) (u' ++ [b])) lam u' /\
+    below (- hsum (map (ratio rd) rows) (ratio td th) (u' ++ [b])) lam u') ->
+  seen_ok lam m (S m) (map (ratio rd) rows) (ratio td th).
+Proof.
+  intros Hl hr ht LT SZ ROWS BENT. apply below_seen; auto. intros w Lw. rewrite (last_split m w Lw).
+  assert (Lu : length (firstn m w) = m) by (rewrite firstn_length; lia).
+  rewrite firstn_app, Lu, Nat.sub_diag, firstn_O, app_nil_r, firstn_firstn, Nat.min_id.
+  set (u' := firstn m w) in *. set (b := nth m w 0).
+  set (A := map (fun z => dot (ratio rd (firstn m z)) u') rows). set (h := ratio td th) in *.
+  assert (HG : forall x, hsum (map (ratio rd) rows) h (u' ++ [x]) = gsum A h x) by (intros x; apply hsum_gsum; auto).
+  assert (LA : length A = length h) by (unfold A, h, ratio; rewrite !map_length; auto).
+  assert (Z0 : total_of h = 0) by (unfold h; rewrite total_ratio, SZ by auto; unfold Rdiv; ring).
+  assert (BA : forall a, In a A -> bent rows (u' ++ [- a])).
+  { intros a Ia. apply in_map_iff in Ia. destruct Ia as (z & <- & Iz). exists z. split; auto.
+    destruct (ROWS z Iz) as (Lz & Nz). rewrite (dot_last z u' _ m Lz Lu), Nz, ratio_dot. field. lra. }
+  split; intros U HU Hu.
+  - rewrite HG. apply bends; auto; [nra|]. intros a Ia. rewrite <- HG. apply (BENT u' (- a) Lu (BA a Ia)); auto.
+  - rewrite HG, <- gsum_opp. apply bends; [rewrite map_length; auto|rewrite total_opp, Z0; ring|nra|].
+    intros a Ia. rewrite gsum_opp, <- HG. apply (BENT u' (- a) Lu (BA a Ia)); auto.
+Qed.
 Theorem prisms_sound p c H R1 : check_prisms p c H R1 = true ->
   0 < lambda_of p /\ (0 < c_tden c)%Z /\
   seen_ok (lambda_of p) (pred (p_dim p)) (p_dim p) (rows_of p) (theta_of c).
@@ -422,30 +452,125 @@ Proof.
     set (h := hsum (rows_of p) (theta_of c) u) in *. rewrite HLeq in X1, X2.
     split; intros U HU Hu; [specialize (X1 U HU ltac:(lra)); clear X2|specialize (X2 U HU ltac:(lra)); clear X1];
       apply Rmult_le_reg_l with (IZR (p_rden p) * IZR (c_tden c)); auto; lra. }
-  (* all biases *)
-  assert (ALL : forall u' b, length u' = m ->
-    below (hsum (rows_of p) (theta_of c) (u' ++ [b])) (lambda_of p) u' /\
-    below (- hsum (rows_of p) (theta_of c) (u' ++ [b])) (lambda_of p) u').
-  { intros u' b Lu. set (A := map (fun z => dot (ratio (p_rden p) (firstn m z)) u') (p_rows p)).
-    assert (HG : forall x, hsum (rows_of p) (theta_of c) (u' ++ [x]) = gsum A (theta_of c) x).
-    { intros x. apply hsum_gsum; auto. }
-    assert (LA : length A = length (theta_of c)) by (unfold A, theta_of, ratio; rewrite !map_length; auto).
-    assert (Z0 : total_of (theta_of c) = 0) by (unfold theta_of; rewrite total_ratio, SZ by auto; unfold Rdiv; ring).
-    assert (BA : forall a, In a A -> bent (p_rows p) (u' ++ [- a])).
-    { intros a Ia. apply in_map_iff in Ia. destruct Ia as (z & <- & Iz). exists z. split; auto.
-      destruct (ROWS z Iz) as (Lz & Nz). rewrite (dot_last z u' _ m Lz Lu), Nz, ratio_dot. field. lra. }
-    split; intros U HU Hu.
-    - rewrite HG. apply bends; auto; [nra|]. intros a Ia. rewrite <- HG. apply (BENT u' (- a) Lu (BA a Ia)); auto.
-    - rewrite HG, <- gsum_opp. apply bends; [rewrite map_length; auto|rewrite total_opp, Z0; ring|nra|].
-      intros a Ia. rewrite gsum_opp, <- HG. apply (BENT u' (- a) Lu (BA a Ia)); auto. }
-  intros w v Lw. rewrite DM in Lw.
-  assert (Ew : w = firstn m w ++ [nth m w 0]).
-  { clear -Lw. revert w Lw. induction m as [|k IH]; intros [|x l] L; simpl in *; try discriminate.
-    - destruct l; [reflexivity|discriminate].
-    - f_equal. apply IH. lia. }
-  destruct (ALL (firstn m w) (nth m w 0)) as (K1 & K2); [rewrite firstn_length; lia|]. rewrite <- Ew in K1, K2.
-  destruct (Rle_lt_dec 0 v) as [Hv|Hv].
-  - apply one_sided_dual; auto. lra.
-  - replace (v * hsum (rows_of p) (theta_of c) w) with (- v * - hsum (rows_of p) (theta_of c) w) by ring.
-    replace (v * v) with (- v * - v) by ring. apply one_sided_dual; auto; lra.
+  rewrite DM. apply all_biases; auto. left. auto.
+Qed.
+
+(** ** Leaders beside free biases: where a row is 0, rd^2 b^2 <= longest |w|^2, and kappa times that is added to the form *)
+Open Scope Z_scope.
+Definition most (l : list Z) : Z := fold_right Z.max 0 l.
+Definition free_len (m : nat) (rows : list (list Z)) (z : list Z) : Z :=
+  if zeroZ (skipn m z) then dotZ z z else most (map (fun z' => let x := firstn m (axpy (-1) z' z) in dotZ x x) rows).
+Definition free_ball (m : nat) (rd longest : Z) (k : cell) : list term :=
+  map (fun e => (k_nu k - Z.max 0 (k_kappa k) * longest, e)) (axes m) ++ [(Z.max 0 (k_kappa k) * (rd * rd), unit_last m)].
+Definition check_free_leaders (p : problem) (c : leaders) : bool :=
+  let m := pred (p_dim p) in let th := d_theta c in let ln := p_lnum p * p_rden p * d_tden c in
+  let longest := most (map (fun z => dotZ (firstn m z) (firstn m z)) (p_rows p)) in
+  let lead := check_leading (free_len m (p_rows p)) (free_ball m (p_rden p) longest) (d_root c) (d_G c) (d_R c) ln
+    (p_lden p) (p_dim p) (p_rows p) in
+  problem_ok p && bound_ok p th (d_tden c) (d_lown c) (d_lowd c)
+  && (0 <? d_G c) && (0 <? d_R c) && Nat.eqb (p_dim p) (S m) && (sumZ th =? 0)
+  && forallb (fun z => Nat.eqb (length z) (S m) && (nth m z 0 =? p_rden p)) (p_rows p)
+  && forallb (fun e => zeroZ (skipn m e)) (k_centres (d_pos c) ++ k_centres (d_neg c))
+  && lead th (d_pos c) && lead (map Z.opp th) (d_neg c).
+Close Scope Z_scope.
+
+Lemma most_in : forall l x, In x l -> (x <= most l)%Z.
+Proof. induction l as [|a l IH]; intros x I; simpl; [destruct I|]. destruct I as [<-|I]; [|specialize (IH x I)]; lia. Qed.
+Lemma skipn_axpy k : forall m a b, zeroZ (skipn m a) = true -> zeroZ (skipn m b) = true -> zeroZ (skipn m (axpy k a b)) = true.
+Proof.
+  induction m as [|m IH]; [|intros [|x a] [|y b] A B; simpl in *; auto].
+  - simpl. induction a as [|x a IH]; intros [|y b] A B; simpl in *; auto.
+    + apply andb_prop in A. destruct A as [A1 A2]. apply Z.eqb_eq in A1. subst. rewrite Z.mul_0_r. simpl. apply (IH []); auto.
+    + apply andb_prop in A, B. destruct A as [A1 A2], B as [B1 B2]. apply Z.eqb_eq in A1, B1. subst. rewrite Z.mul_0_r. simpl.
+      apply IH; auto.
+  - apply (IH a []); auto. destruct m; auto.
+Qed.
+Section Bent.
+Variables (m : nat) (rd : Z) (rows : list (list Z)) (u' : list R) (b U : R).
+Hypothesis (Hr : 0 < IZR rd) (Lu : length u' = m) (HU : dot u' u' <= U * U) (B : bent rows (u' ++ [b])).
+Hypothesis (ROWS : forall z, In z rows -> length z = S m /\ nth m z 0%Z = rd).
+Let u := u' ++ [b].
+Lemma short_R x : dot (iz x) u' * dot (iz x) u' <= IZR (dotZ x x) * (U * U).
+Proof. rewrite dotZ_R. eapply Rle_trans; [apply cauchy|]. apply Rmult_le_compat_l; auto using dot_self_nonneg. Qed.
+Lemma short_first x : dot (iz (firstn m x)) u' = dot (iz x) u'.
+Proof.
+  rewrite <- Lu. clear. revert x. induction u' as [|a l IH]; intros [|y x]; simpl; auto. f_equal. apply IH.
+Qed.
+Lemma flat_len z : zeroZ (skipn m z) = true -> dot (iz z) u * dot (iz z) u <= IZR (free_len m rows z) * (U * U).
+Proof.
+  intros E. unfold free_len. rewrite E, (seen_dot m z u E). unfold u. rewrite <- Lu, firstn_app, Nat.sub_diag, firstn_O,
+    app_nil_r, firstn_all. apply short_R.
+Qed.
+Lemma row_len z : In z rows -> dot (iz z) u * dot (iz z) u <= IZR (free_len m rows z) * (U * U).
+Proof.
+  intros I. destruct (zeroZ (skipn m z)) eqn:E; [apply flat_len; auto|]. unfold free_len. rewrite E.
+  destruct B as (z' & I' & E'). destruct (ROWS z I) as (Lz & Nz), (ROWS z' I') as (Lz' & Nz').
+  rewrite (dot_last z' u' b m Lz' Lu), Nz' in E'. set (x := firstn m (axpy (-1) z' z)).
+  assert (X : dot (iz z) u = dot (iz x) u').
+  { unfold u, x. rewrite (dot_last z u' b m Lz Lu), Nz, !short_first, axpy_R. rewrite short_first in E'. lra. }
+  rewrite X. eapply Rle_trans; [apply short_R|]. apply Rmult_le_compat_r; [pose proof (dot_self_nonneg u'); lra|].
+  apply IZR_le, most_in, in_map_iff. exists z'. auto.
+Qed.
+Lemma ball_R k : (0 <= k_nu k)%Z ->
+  squares (free_ball m rd (most (map (fun z => dotZ (firstn m z) (firstn m z)) rows)) k) u <= IZR (k_nu k) * (U * U).
+Proof.
+  intros Hn. apply IZR_le in Hn. unfold free_ball. set (L := most _). set (kap := Z.max 0 (k_kappa k)).
+  assert (hk : 0 <= IZR kap) by (apply IZR_le; unfold kap; lia).
+  rewrite squares_app, <- Lu. unfold u at 1. rewrite axes_R. cbn [squares fst snd].
+  assert (EL : dot (iz (unit_last (length u'))) u = b).
+  { unfold u, unit_last. clear. induction u' as [|a l IH]; simpl; [ring|]. fold (iz (repeat 0%Z (length l) ++ [1%Z])).
+    rewrite IH. ring. }
+  rewrite EL, minus_IZR, !mult_IZR.
+  destruct B as (z & I & E). destruct (ROWS z I) as (Lz & Nz). rewrite (dot_last z u' b m Lz Lu), Nz in E.
+  assert (Q : IZR rd * b * (IZR rd * b) <= IZR L * dot u' u').
+  { replace (IZR rd * b) with (- dot (iz (firstn m z)) u') by lra.
+    replace (- dot (iz (firstn m z)) u' * - dot (iz (firstn m z)) u') with
+      (dot (iz (firstn m z)) u' * dot (iz (firstn m z)) u') by ring.
+    eapply Rle_trans; [apply cauchy|]. apply Rmult_le_compat_r; [apply dot_self_nonneg|]. rewrite <- dotZ_R.
+    apply IZR_le, most_in, in_map_iff. exists z. auto. }
+  assert (P : IZR (k_nu k) * dot u' u' <= IZR (k_nu k) * (U * U)) by (apply Rmult_le_compat_l; auto).
+  apply (Rmult_le_compat_l (IZR kap)) in Q; auto. lra.
+Qed.
+End Bent.
+Theorem free_leaders_sound p c : check_free_leaders p c = true ->
+  (0 < d_tden c)%Z /\
+  seen_ok (lambda_of p) (pred (p_dim p)) (p_dim p) (rows_of p) (ratio (d_tden c) (d_theta c)).
+Proof.
+  unfold check_free_leaders. set (m := pred (p_dim p)). intros E. cbv zeta in E.
+  apply andb_prop in E. destruct E as [E En]. apply andb_prop in E. destruct E as [E Ep].
+  apply andb_prop in E. destruct E as [E EC]. apply andb_prop in E. destruct E as [E ER].
+  apply andb_prop in E. destruct E as [E SZ]. apply andb_prop in E. destruct E as [E DM].
+  apply andb_prop in E. destruct E as [E HQ]. apply andb_prop in E. destruct E as [E HG].
+  apply andb_prop in E. destruct E as [Pf Eb].
+  apply Z.ltb_lt in HQ, HG. apply Z.eqb_eq in SZ. apply Nat.eqb_eq in DM. apply problem_ok_facts in Pf.
+  destruct (bound_ok_facts _ _ _ _ _ Pf Eb) as (Ht & Hlo & Lt & Low).
+  assert (Hlam := lambda_pos p Pf). destruct Pf as [Hr Hy Hln Hld Hl].
+  assert (hr := IZR_lt _ _ Hr). assert (ht := IZR_lt _ _ Ht). assert (hld := IZR_lt _ _ Hld).
+  split; auto. rewrite DM.
+  assert (ROWS : forall z, In z (p_rows p) -> length z = S m /\ nth m z 0%Z = p_rden p).
+  { intros z I. rewrite forallb_forall in ER. specialize (ER z I). apply andb_prop in ER. destruct ER as [E1 E2].
+    apply Nat.eqb_eq in E1. apply Z.eqb_eq in E2. auto. }
+  assert (LT : length (p_rows p) = length (d_theta c)).
+  { unfold ratio in Lt. unfold rows_of in Lt. rewrite ?map_length in Lt. lia. }
+  unfold rows_of. apply all_biases; auto; [left; auto|]. intros u' b Lu B.
+  set (u := u' ++ [b]) in *.
+  assert (W : forall th k, forallb (fun e => zeroZ (skipn m e)) (k_centres k) = true ->
+    check_leading (free_len m (p_rows p)) (free_ball m (p_rden p) (most (map (fun z => dotZ (firstn m z) (firstn m z)) (p_rows p))))
+      (d_root c) (d_G c) (d_R c) (p_lnum p * p_rden p * d_tden c) (p_lden p) (p_dim p) (p_rows p) th k = true ->
+    below (hsum (map iz (p_rows p)) (iz th) u) (IZR (p_lnum p * p_rden p * d_tden c) / IZR (p_lden p)) u').
+  { intros th k FC C U HU Hu. rewrite forallb_forall in FC.
+    refine (leading_sound _ _ _ _ _ _ _ _ _ _ _ u U HG HQ Hld HU _ _ _ C).
+    - intros z I. apply (row_len m (p_rden p)); auto.
+    - intros e e' I I' n. apply (flat_len m (p_rows p)); auto. apply skipn_axpy; auto.
+    - intros k' Hk. apply (ball_R m (p_rden p)); auto. }
+  rewrite forallb_app in EC. apply andb_prop in EC. destruct EC as [Cp Cn].
+  apply (W _ _ Cp) in Ep. apply (W _ _ Cn) in En. rewrite hsum_ratio by auto.
+  rewrite (map_ext Z.opp (Z.mul (-1))) in En by (intros; lia). rewrite hsum_times in En.
+  set (h := hsum _ _ u) in *. set (K := IZR (p_rden p) * IZR (d_tden c)).
+  assert (HK : 0 < K) by (unfold K; apply Rmult_lt_0_compat; auto).
+  assert (HL : forall U, IZR (p_lnum p * p_rden p * d_tden c) / IZR (p_lden p) * U = K * (lambda_of p * U)).
+  { intros U. unfold K, lambda_of. rewrite !mult_IZR. field. lra. }
+  split; intros U HU Hu; apply Rmult_le_reg_l with K; auto; rewrite <- HL.
+  - replace (K * (/ K * h)) with h by (field; lra). apply Ep; auto.
+  - replace (K * - (/ K * h)) with (-1 * h) by (field; lra). apply En; auto.
 Qed.

@@ -100,8 +100,9 @@ Definition point_den (e : point) : Z :=
 Definition point_ok (p : problem) (t : terms) (e : point) : bool :=
   match e with
   | ByCover c => check (bare p) c && Nat.eqb (t_seen t) (p_dim p)
-  | ByLeaders c => check_leaders (bare p) c && Nat.eqb (t_seen t) (p_dim p)
-  | ByListed c => check_listed (bare p) c && Nat.eqb (t_seen t) (p_dim p)
+  | ByLeaders c => if Nat.eqb (t_seen t) (p_dim p) then check_leaders (bare p) c
+                   else check_free_leaders (bare p) c && Nat.eqb (t_seen t) (pred (p_dim p))
+  | ByListed c => check_listed (t_seen t) (bare p) c
   | ByPrisms c H R => check_prisms (bare p) c H R && Nat.eqb (t_seen t) (pred (p_dim p)) end.
 
 Definition outputs (p : problem) (t : terms) : nat :=
@@ -191,16 +192,17 @@ Theorem point_sound p t e : point_ok p t e = true ->
   (0 < point_den e)%Z /\
   seen_ok (lambda_of p) (t_seen t) (p_dim p) (rows_of p) (ratio (point_den e) (point_num e)).
 Proof.
-  destruct e as [c|c|c|c H R0]; cbn [point_ok point_den point_num]; intros E; apply andb_prop in E; destruct E as [E S];
-    apply Nat.eqb_eq in S; rewrite S.
-  - unfold check in E. destruct (run (bare p) c) as [[A B]|] eqn:ER; [|discriminate].
+  destruct e as [c|c|c|c H R0]; cbn [point_ok point_den point_num]; intros E.
+  - apply andb_prop in E. destruct E as [E S]. apply Nat.eqb_eq in S. rewrite S. unfold check in E. destruct (run (bare p) c) as [[A B]|] eqn:ER; [|discriminate].
     destruct (run_sound _ _ _ _ ER) as (Pf & Hc & _ & _ & _ & _ & _ & Fe & _). split; auto.
     apply feasible_seen; [left; exact (lambda_pos _ Pf)|exact Fe].
-  - destruct (leaders_feasible _ _ E) as (Pf & Eb & Fe). destruct (bound_ok_facts _ _ _ _ _ Pf Eb) as (Ht & _). split; auto.
-    apply feasible_seen; [left; exact (lambda_pos _ Pf)|exact Fe].
-  - destruct (listed_feasible _ _ E) as (Pf & Eb & Fe). destruct (bound_ok_facts _ _ _ _ _ Pf Eb) as (Ht & _). split; auto.
-    apply feasible_seen; [left; exact (lambda_pos _ Pf)|exact Fe].
-  - destruct (prisms_sound _ _ _ _ E) as (_ & Ht & Fe). split; [exact Ht|exact Fe].
+  - destruct (Nat.eqb (t_seen t) (p_dim p)) eqn:S.
+    + apply Nat.eqb_eq in S. rewrite S. destruct (leaders_feasible _ _ E) as (Pf & Eb & Fe).
+      destruct (bound_ok_facts _ _ _ _ _ Pf Eb) as (Ht & _). split; auto.
+      apply feasible_seen; [left; exact (lambda_pos _ Pf)|exact Fe].
+    + apply andb_prop in E. destruct E as [E S']. apply Nat.eqb_eq in S'. rewrite S'. exact (free_leaders_sound _ _ E).
+  - destruct (listed_feasible _ _ _ E) as (Pf & Eb & Fe). destruct (bound_ok_facts _ _ _ _ _ Pf Eb) as (Ht & _). split; auto.
+  - apply andb_prop in E. destruct E as [E S]. apply Nat.eqb_eq in S. rewrite S. destruct (prisms_sound _ _ _ _ E) as (_ & Ht & Fe). split; [exact Ht|exact Fe].
 Qed.
 Lemma tout_seen lam m d rows th net : seen_ok lam m d rows th -> well_formed d net ->
   tout rows th net <= lam / 2 * seen_penalty m net.

@@ -323,10 +323,12 @@ let read_leading d n =
     let more = numbers count in
     let sigma = number () in
     let nu = number () in
+    let kappa = number () in
     let ls = many (small ()) read_leader in
     let tied = many (small ()) read_leader in
     let ties = many (small ()) (fun () -> let r = number () in (r, weights ())) in
-    { k_p = p; k_q = q; k_more = more; k_leaders = ls; k_tied = tied; k_ties = ties; k_sigma = sigma; k_nu = nu }) in
+    { k_p = p; k_q = q; k_more = more; k_leaders = ls; k_tied = tied; k_ties = ties; k_sigma = sigma;
+      k_nu = nu; k_kappa = kappa }) in
   { k_centres = centres; k_cells = cells }
 
 let read_leaders d n =
@@ -368,7 +370,7 @@ let read_listed n =
   { i_theta = theta; i_tden = tden; i_lown = lown; i_lowd = lowd; i_scale = scale; i_pos = pos; i_neg = neg }
 
 let check_list p c =
-  Printf.printf "lower %s %s %s\n%!" (Int.to_string c.i_lown) (Int.to_string c.i_lowd) (said (check_listed p c))
+  Printf.printf "lower %s %s %s\n%!" (Int.to_string c.i_lown) (Int.to_string c.i_lowd) (said (check_listed p.p_dim p c))
 
 let check_led p c =
   if written then Written.leaders c;

@@ -43,9 +43,9 @@ let leader l =
   Printf.sprintf "Leader %s %s %s %s %s" (nat l.l_row) (number l.l_a) (number l.l_g) (number l.l_e)
     (list (pair nat number) l.l_near)
 let cell k =
-  Printf.sprintf "Cell %s %s %s\n %s\n %s %s %s %s" (numbers k.k_p) (list (pair number number) k.k_q) (numbers k.k_more)
+  Printf.sprintf "Cell %s %s %s\n %s\n %s %s %s %s %s" (numbers k.k_p) (list (pair number number) k.k_q) (numbers k.k_more)
     (list leader k.k_leaders) (list leader k.k_tied) (list (pair number (list (pair nat number))) k.k_ties)
-    (number k.k_sigma) (number k.k_nu)
+    (number k.k_sigma) (number k.k_nu) (number k.k_kappa)
 let leading s = Printf.sprintf "(Leading %s\n %s)" (vectors s.k_centres) (list cell s.k_cells)
 
 let leaders c =

@@ -19,6 +19,9 @@ from typing import Any
 from tests.verify.build import plain
 from tests.verify.build.plain import Case, word, words
 from tests.verify.oracle.brute import Mat, Vec, mat, vec
+from verify import proved
+from verify.problem.problem import Problem
+from verify.proved_terms import TermsText
 
 FOLDER = Path(__file__).parents[1] / "rocq"
 CELL, OTHER, PROOF = "facts.leaders.+.cells[0]", "facts.leaders.-.cells[0]", "facts.leaders"
@@ -211,3 +214,19 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
     ("tied", "other data than the triangles'", {"problem.Z[0]": "-2 2"}, "data"),
     ("xor", "the data of another problem", {"problem.Z[0]": "0 0 2"}, "data"),
 ]
+
+
+def free_leaders(
+    lam: str = "5", theta: str = "100 -100", kappa: int = 0, centres: Sequence[str] = (), c: int = 200
+) -> TermsText:
+    """Beside free biases, as the proved checker is told: rows (1, 1) and (-1, 1), of which one leads for each sign."""
+    one, sides = Fraction(1), {}
+    for sign, row in (("+", 0), ("-", 1)):
+        here = cell(300, [leader(row, c, near=[1 - row], weights="100")], kappa=str(kappa))
+        sides[sign] = {"centres": list(centres), "cells": [here] * max(1, len(centres))}
+    rows = ((one, one), (-one, one))
+    problem = Problem("relu", Fraction(lam), rows, (one, -one), free=("biases",), outputs=((one, one),), biases=True)
+    evidence = {"unit": "1/100", "theta": theta, **sides}
+    found = proved.text_of(problem, {"neurons": [], "free": "0"}, {"leaders": evidence})
+    assert isinstance(found, TermsText)
+    return found
