@@ -533,7 +533,15 @@ def test_chances(theta: str, logs: str, lower: str, right: bool) -> None:
     assert (bound(said, "lower") is not None) == right, said
 
 
-LISTED = ("optimal-03", "optimal_set-07", "bags-26", "free-logistic-attained", "network-04", "min_norm-03", "optimal-06")
+LISTED = (
+    "optimal-03",
+    "optimal_set-07",
+    "bags-26",
+    "free-logistic-attained",
+    "network-04",
+    "min_norm-03",
+    "optimal-06",
+)
 
 
 @pytest.mark.parametrize("name", LISTED)
