@@ -18,6 +18,7 @@ Matrix = tuple[Vector, ...]
 
 NUMBER = re.compile(r"(0|-?[1-9][0-9]*)(?:/([1-9][0-9]*))?")
 # An escape that stands for a printable ASCII character: what the limits count must not be hidden.
+PATTERN = rb'(?!(?<=")[01]*")'  # a text of 0 and 1: whether it is a number is seen where it is read
 HIDDEN = re.compile(rb"\\u00(?:[2-6]|7[0-9a-eA-E])")
 
 
@@ -32,8 +33,12 @@ class Limits:
 
 
 def integer(digits: str) -> int:
-    """The integer written by `-?[0-9]+`, of any length (`int` refuses more than 4,300 digits of a text)."""
-    return int(digits if len(digits) <= 4000 else Decimal(digits))
+    """The integer written by `-?[0-9]+`, however long numbers may be (`int` refuses more than 4,300 digits of a text).
+    Patterns are longer, and no numbers."""
+    if len(digits) <= 4000:
+        return int(digits)
+    bounded(len(digits.lstrip("-")), Limits.digits, "digits a number", "a number")
+    return int(Decimal(digits))
 
 
 def show(x: Fraction | int) -> str:
@@ -174,22 +179,28 @@ Fields = dict[str, Node]
 
 def mask_of(rows: Iterable[int]) -> int:
     """A set of rows as a bit mask."""
-    return sum({1 << k for k in rows})
+    there = set(rows)
+    bits = bytearray(max(there, default=0) // 8 + 1)
+    for k in there:
+        bits[k // 8] |= 1 << k % 8
+    return int.from_bytes(bits, "little")
 
 
-def within_limits(raw: bytes, limits: Limits, place: str = "file", over: type[VerifyError] = Declined) -> None:
-    """Raise `over` if the text is too large or too full to be parsed."""
+def within_limits(
+    raw: bytes, limits: Limits, place: str = "file", over: type[VerifyError] = Declined, patterns: bytes = b""
+) -> None:
+    """Raise `over` if the text is too large or too full to be parsed; digits that `patterns` matches may be more."""
     bounded(len(raw), limits.size, "bytes", place, over)
     values = raw.count(b",") + raw.count(b"[") + raw.count(b"{")
     bounded(values, limits.values, "commas and opening brackets", place, over)
     bounded(raw.count(b" "), 2 * limits.values, "spaces", place, over)
-    if run := re.search(rb"(?<![0-9])[0-9]{%d}" % (limits.digits + 1), raw):
+    if run := re.search(rb"(?<![0-9])%b[0-9]{%d}" % (patterns, limits.digits + 1), raw):
         raise over(place, f"at most {limits.digits} digits a number", f"more at byte {run.start()}")
 
 
 def load(raw: bytes, limits: Limits) -> Node:
     """The top of the certificate's JSON tree. Declines what is over a limit, rejects what is not strict JSON."""
-    within_limits(raw, limits)
+    within_limits(raw, limits, patterns=PATTERN)
     if hidden := HIDDEN.search(raw):
         raise Rejected("file", "ASCII characters written as themselves", f"an escape at byte {hidden.start()}")
     try:

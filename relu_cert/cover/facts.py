@@ -135,10 +135,10 @@ def _level_pattern(on: Sequence[bool], weights: SignedLines, tie: Tie, network: 
 
 
 LEVEL = "a neuron that is zero at no row can be split into several of other free biases"
-MOST_BITS = 20_000  # of a pattern: the checker reads no longer ones
+MOST_BITS = 1_000_000  # of a pattern: longer ones make certificates that are too large to be read
 FEW_NODES = 20_000  # so small a cover is built again at once where the optimum seems to be rational
 LATE = "the limit of time was reached"
-LONG_PATTERNS = "patterns of so many rows are longer than what the checker reads"
+LONG_PATTERNS = "patterns of so many rows make a certificate that is too large"
 
 
 def prove_lambda_max(given: CoverData, limits: Limits) -> LambdaMax:

@@ -19,7 +19,7 @@ from tests.verify.corpus.accepted_cases import accepted
 from tests.verify.corpus.rejected_cases import changed
 from verify.numbers.bounds import identity
 from verify.sets.superclasses import stretch
-from verify.text import integer, show
+from verify.text import integer, load, mask_of, show
 
 ONE_ROW = accepted("one row")
 MILLION = 10**6
@@ -99,6 +99,28 @@ def test_numbers_of_twenty_thousand_digits_are_read() -> None:
         verify.check(changed(ONE_ROW, {"facts.value.lower": gap}), ONE_ROW.raw)
     witness = "-1" + "0" * 19_999 + " 0"
     assert verify.check(changed(ONE_ROW, {"facts.patterns.groups[0].witnesses[0]": witness}), ONE_ROW.raw)
+
+
+@pytest.mark.parametrize("key", ["problem.lambda", "problem.y", "facts.patterns.groups[0].witnesses[0]"])
+@pytest.mark.parametrize("digit", "19")
+def test_numbers_of_more_digits_are_declined(key: str, digit: str) -> None:
+    """A text of 0 and 1 may be longer, because patterns are; as a number, wherever it stands, it is as long as any."""
+    with pytest.raises(verify.Declined, match="at most 20000 digits a number"):
+        verify.check(changed(ONE_ROW, {key: digit * 20_001}), ONE_ROW.raw)
+
+
+def test_patterns_of_more_rows_are_read() -> None:
+    """120 images have 98,685 different windows, and a pattern a bit for each; masks grow with the rows, not faster."""
+    bits = "01" * MILLION
+    node = load(b'{"pattern": "%b"}' % bits.encode(), verify.Limits()).record("pattern")["pattern"]
+    tracemalloc.start()
+    assert node.pattern(2 * MILLION) == mask_of(range(1, 2 * MILLION, 2)) == int(bits[::-1], 2)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200 * MILLION
+    for text in (b"[%b]", b'["%b 1"]', b'["2%b"]', b'["%b2"]', b'{"%b": 0.%b}'):
+        with pytest.raises(verify.Declined, match="20000 digits"):
+            load(text.replace(b"%b", bits.encode()), verify.Limits())
 
 
 def test_a_count_that_explodes_is_cut_short() -> None:

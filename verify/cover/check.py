@@ -54,7 +54,8 @@ def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) 
 
         roots, width = [*prisms(basis, prism_height(problem, basis, fields["basis"]))], widest(problem)
     margin = fields["margin"].index(2**40)
-    weights = {xi: weights_of(lines, problem.spread(theta), xi) for xi in SIGNS.values()}
+    t = problem.spread(theta)
+    weights = {xi: weights_of(lines, t, xi) for xi in SIGNS.values()}
     ties = tuple(read_tie(weights, basis, squared, entry, problem.biases) for entry in fields["ties"].array())
     fields["ties"].require(len(ties) <= MOST_TIES, f"at most {MOST_TIES}", str(len(ties)))
     leaves, slack = {}, {}

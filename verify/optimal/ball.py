@@ -11,6 +11,7 @@ from typing import Any
 from flint import fmpq_mat
 
 from verify.numbers.bounds import column, matrix, root_above, rows
+from verify.numbers.patterns import bit_text
 from verify.problem.problem import Problem, square
 from verify.text import Matrix, Node, Vector, mask_of, show
 
@@ -58,13 +59,25 @@ class Ball:
         """P A"""
         if not self.problem.bags:
             return A
-        return matrix(map(self.problem.pooled, rows(A.transpose())), self.problem.n).transpose()
+        N, q = A.transpose().numer_denom()
+        whole = ([int(x) for x in row] for row in N.tolist())
+        return matrix(map(self.problem.pooled, whole), self.problem.n).transpose() / q
 
     def spread(self, S: fmpq_mat) -> fmpq_mat:
         """P'S"""
         if not self.problem.bags:
             return S
         return matrix(map(self.problem.spread, rows(S.transpose())), self.problem.N).transpose()
+
+    @cached_property
+    def t(self) -> fmpq_mat:
+        """P'r for the coefficients of the residual."""
+        return self.spread(self.residuals)
+
+    @cached_property
+    def powers(self) -> list[list[Fraction]]:
+        """The same, a row for each coefficient."""
+        return rows(self.t.transpose())
 
     @cached_property
     def zeta_squared(self) -> Fraction:
@@ -158,5 +171,5 @@ class Face:
 
 def on_rows(Z: fmpq_mat, D: int) -> fmpq_mat:
     """D Z"""
-    columns = Z.ncols()
-    return fmpq_mat(Z.nrows(), columns, [z if D >> i // columns & 1 else 0 for i, z in enumerate(Z.entries())])
+    columns, bits = Z.ncols(), bit_text(D, Z.nrows())
+    return fmpq_mat(Z.nrows(), columns, [z if bits[i // columns] == "1" else 0 for i, z in enumerate(Z.entries())])

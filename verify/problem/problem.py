@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from operator import mul
 from typing import Any
 
-from verify.numbers.integers import cleared
+from verify.numbers.integers import cleared, cleared_rows
 from verify.text import Matrix, Node, Vector
 
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
@@ -95,6 +95,11 @@ class Problem:
         """The rows of Z, each in integers over its denominator."""
         return [cleared(row) for row in self.seen]
 
+    @cached_property
+    def whole(self) -> tuple[list[list[int]], int]:
+        """Z in integers, over one denominator."""
+        return cleared_rows(self.seen)
+
     def heights(self, w: Vector) -> Vector:
         """Zw"""
         p, q = cleared(w)
@@ -102,7 +107,8 @@ class Problem:
 
     def output(self, w: Vector) -> Vector:
         """P (Zw)_+"""
-        return self.pooled([max(h, Fraction(0)) for h in self.heights(w)])
+        (rows, q), (p, s) = self.whole, cleared(w)
+        return tuple(Fraction(x) / (q * s) for x in self.pooled([max(sum(map(mul, row, p)), 0) for row in rows]))
 
     def pooled(self, x: Sequence[Any]) -> tuple[Any, ...]:
         """P x for numbers of the rows."""
@@ -113,7 +119,14 @@ class Problem:
         """t = P'theta: theta.P(Zu)_+ = t.(Zu)_+."""
         if not self.bags:
             return tuple(theta)
-        return tuple(sum((theta[i] * p for i, p in column), theta[0] * 0) for column in self.columns)
+        if not isinstance(theta[0], Fraction):  # numbers of a field
+            return tuple(sum((theta[i] * p for i, p in column), theta[0] * 0) for column in self.columns)
+        p, q = cleared(theta[i] * bag.scale for i, bag in enumerate(self.bags))
+        total = [0] * self.N
+        for x, bag in zip(p, self.bags, strict=True):
+            for k, m in zip(bag.rows, bag.times, strict=True):
+                total[k] += x * m
+        return tuple(Fraction(x, q) for x in total)
 
     @cached_property
     def columns(self) -> list[list[tuple[int, Fraction]]]:
@@ -124,8 +137,16 @@ class Problem:
                 found[k].append((i, bag.scale * m))
         return found
 
+    @cached_property
+    def squares(self) -> list[Fraction]:
+        """The squared lengths of the columns of P."""
+        return [square(tuple(p for _, p in column)) for column in self.columns]
+
     def reach(self, a: Mapping[int, Fraction]) -> Fraction:
         """| |P| |a| |^2 >= |P a|^2, also of a part of a: sum_k a_k t_k moves by at most |P a| where theta does by 1."""
+        if len(a) == 1:
+            ((k, a_k),) = a.items()
+            return self.squares[k] * a_k**2
         moved: dict[int, Fraction] = {}
         for k, a_k in a.items():
             for i, p in self.columns[k]:

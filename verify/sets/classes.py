@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from flint import fmpq, fmpq_mat
 
 from verify.numbers.bounds import column, dual_basis, identity, matrix, rational, rows
+from verify.numbers.patterns import bit_text
 from verify.optimal.ball import Ball, Class, Face, Plane, on_rows
 from verify.problem.problem import SIGNS, square
 from verify.text import Fields, Node, Vector, mask_of, show
@@ -42,14 +43,15 @@ def read_relu(ball: Ball, fields: Fields, sides: Sides = NO_SIDES, known: Class 
     if ball.problem.biases and not face.kinks:  # level: its bias, and so its heights, follow from the weights
         return class_
     xi, D = class_.key
-    t, room = ball.spread(ball.residuals) * xi, rational(ball.zeta_squared * R_squared)
+    t, room = ball.t * xi, rational(ball.zeta_squared * R_squared)
     c_0 = on_rows(ball.Z, D).transpose() * t
-    for k, (height, (z, q)) in enumerate(zip((ball.Z * (face.P * c_0)).tolist(), ball.problem.rows, strict=True)):
-        if (ball.nonzero & ~class_.zeros) >> k & 1:
+    heights = (ball.Z * (face.P * c_0)).tolist()
+    on, seen = (bit_text(mask, ball.problem.N) for mask in (D, ball.nonzero & ~class_.zeros))
+    for k, (height, (z, q)) in enumerate(zip(heights, ball.problem.rows, strict=True)):
+        if seen[k] == "1":
             moved = fmpq(sum(map(mul, z, z)), q * q) * room
-            ball.holds(height if D >> k & 1 else [-x for x in height], moved, fields["pattern"], k)
-    powers = rows(t.transpose())
-    p, l = ({c: bent(ball.planes[c], powers, side) for c in face.kinks} for side in (0, 1))
+            ball.holds(height if on[k] == "1" else [-x for x in height], moved, fields["pattern"], k)
+    p, l = ({c: bent(ball.planes[c], ball.powers, side) * xi for c in face.kinks} for side in (0, 1))
     for c in face.idle:
         for slope, squared in zip((-p[c], l[c]), ball.bends(c), strict=False):
             if squared:
