@@ -171,8 +171,6 @@ def read(certificate: bytes, data: bytes | None, limits: Limits) -> Text:
     problem, _ = read_statement(fields, data, limits)
     if problem.model != "relu" or problem.patterns is not None or problem.delta:
         raise Declined("--proved", "ReLU networks over all patterns, and no delta", "another")
-    if problem.logistic and problem.roots:
-        raise Declined("--proved", "a decayed output bias with the squares", "one with the logistic loss")
     facts = fields["facts"].value
     try:
         return text_of(problem, facts["primal"], facts)

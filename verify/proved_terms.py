@@ -95,7 +95,8 @@ class TermsText(Text):
         if not self.problem.logistic:
             return super().lower
         pairs = zip(self.chances, self.entropies, strict=True)
-        return -sum((a * one + (1 - a) * other for a, (one, other) in pairs), Fraction(0)) / (1 << LOG_BITS)
+        found = ((a if y else 1, *pair) for (a, pair), y in zip(pairs, self.problem.y, strict=True))
+        return -sum((a * one + (1 - a) * other for a, one, other in found), Fraction(0)) / (1 << LOG_BITS)
 
     @property
     def chances(self) -> list[Fraction]:
@@ -116,9 +117,12 @@ class TermsText(Text):
 
     @cached_property
     def losses(self) -> list[Integers]:
-        """E >= exp(-s) and U >= log(1 + E), for each output, times 2^LOG_BITS."""
+        """E >= exp(-s) and U >= log(1 + E), for each output, times 2^LOG_BITS; U >= 1/2 f^2 at rows of zeros."""
         found = []
-        for s in self.scores:
+        for s, f, y in zip(self.scores, self.fit, self.problem.y, strict=True):
+            if not y:
+                found.append([0, half_square(f)])
+                continue
             low, high = logarithms.exp_of_minus(abs(s))
             above = Fraction(high, logarithms.ONE) if s >= 0 else Fraction(logarithms.ONE, max(low, 1))
             e = 1 + int(above * (1 + SLACK) * (1 << LOG_BITS))
@@ -127,12 +131,22 @@ class TermsText(Text):
 
     @cached_property
     def entropies(self) -> list[Integers]:
-        """L1 >= log a and L2 >= log(1 - a), for each output, times 2^LOG_BITS."""
-        return [[log_above(x) if x > 0 else 0 for x in (a, 1 - a)] for a in self.chances]
+        """L1 >= log a and L2 >= log(1 - a), for each output, times 2^LOG_BITS; at rows of zeros L1 >= 1/2 theta^2."""
+        theta, q = self.point
+        given = zip(self.chances, theta, self.problem.y, strict=True)
+        return [
+            [log_above(x) if x > 0 else 0 for x in (a, 1 - a)] if y else [half_square(Fraction(t, q)), 0]
+            for a, t, y in given
+        ]
 
     def obstacle(self, cones: tuple[int, int] | None) -> str:
         """No more than the bounds is read."""
         return "with bags, free terms or the logistic loss both bounds are proved, and no more"
+
+
+def half_square(x: Fraction) -> int:
+    """At least x^2/2, times 2^LOG_BITS."""
+    return 1 + int(x**2 * (1 << LOG_BITS) / 2)
 
 
 def log_above(x: Fraction) -> int:

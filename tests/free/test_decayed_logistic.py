@@ -19,9 +19,11 @@ from relu_cert.leaders.bound import LeadersLoss
 from relu_cert.problem.loss import LOGISTIC
 from tests.cli.run import run
 from tests.free.brute import best
+from verify import proved
 from verify.__main__ import main as check
 from verify.certificate import read
 from verify.problem.variants import LOGISTIC as LOGISTIC_TEXT
+from verify.proved_terms import LOG_BITS
 
 Z = [[1, 0], [0, 1], [1, 1], [-1, 1], [-1, -2], [2, 1], [-1, -1]]
 LABELS = [1, -1, 1, -1, 1, 1, -1]
@@ -140,12 +142,15 @@ def test_what_is_forged_is_rejected(made, which, said):
         verify.check(json.dumps(forged(made, which)).encode(), None)
 
 
-def test_the_proved_checker_says_that_it_does_not_read_it(made, tmp_path, capsys):
-    """Declined, not accepted."""
-    path = tmp_path / "c.json"
-    path.write_text(json.dumps(made))
-    assert check([str(path), "--proved"]) == 2
-    assert "a decayed output bias with the squares" in capsys.readouterr().out
+def test_the_proved_checker_is_told_of_rows_of_zeros(made):
+    """U >= 1/2 f^2 and L1 >= 1/2 theta^2 there, in the place of logarithms; both bounds are those of the certificate."""
+    text = proved.read(json.dumps(made).encode(), None, verify.Limits())
+    count, unit = len(text.problem.roots), Fraction(1, 1 << LOG_BITS)
+    theta = [Fraction(t, text.point[1]) for t in text.point[0]]
+    for (E, U), (L1, L2), f, t in zip(text.losses[-count:], text.entropies[-count:], text.fit[-count:], theta[-count:]):
+        assert E == L2 == 0 < f * f and 0 < U * unit - f * f / 2 <= unit and 0 < L1 * unit - t * t / 2 <= unit
+    low, high = (Fraction(made["facts"]["value"][key]) for key in ("lower", "upper"))
+    assert abs(text.lower - low) < Fraction(1, 10**20) and abs(text.upper - high) < Fraction(1, 10**20)
 
 
 def test_the_loss_of_rows_of_zeros():

@@ -27,6 +27,7 @@ from verify.__main__ import main
 from verify.cover.lines import dot
 from verify.optimal.leaders import check_leaders
 from verify.problem.variants import ELASTIC
+from verify.proved_terms import TermsText
 from verify.text import Limits, Node
 
 FOLDER = Path(__file__).parent / "rocq"
@@ -411,6 +412,31 @@ def test_free_terms(name: str) -> None:
     value = json.loads(certificate(name))["facts"]["value"]
     found = proved.prove(certificate(name))
     assert found.lower == Fraction(value["lower"]) and found.upper - found.lower < found.upper / 10**60
+
+
+def decayed_logistic() -> tuple[bytes, bytes]:
+    """A decayed bias beside the logistic loss: a certificate and its data."""
+    path = CORPUS / "accepted" / "decayed-logistic.json"
+    return path.read_bytes(), path.with_suffix(".data").read_bytes()
+
+
+def test_rows_of_zeros_beside_the_logistic_loss() -> None:
+    """At targets 0 the loss is 1/2 f^2 and its dual value -1/2 theta^2: no less is accepted."""
+    certified, raw = decayed_logistic()
+    value = json.loads(certified)["facts"]["value"]
+    found = proved.prove(certified, raw)
+    assert abs(found.lower - Fraction(value["lower"])) + abs(found.upper - Fraction(value["upper"])) < Fraction(
+        1, 10**30
+    )
+    text = proved.read(certified, raw, Limits())
+    assert isinstance(text, TermsText)
+    lines = list(text.lines())
+    for pairs, which, bound_of in ((text.losses, 1, "upper"), (text.entropies, 0, "lower")):
+        pair = pairs[-1]
+        less = [x - 2 * (k == which) for k, x in enumerate(pair)]
+        at = max(k for k, line in enumerate(lines) if line == f"{pair[0]} {pair[1]}")
+        assert bound(ran(lines), bound_of) is not None
+        assert bound(ran([*lines[:at], f"{less[0]} {less[1]}", *lines[at + 1 :]]), bound_of) is None
 
 
 def test_no_other_terms_are_accepted() -> None:

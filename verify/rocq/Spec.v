@@ -59,7 +59,7 @@ Definition optimal_for (p : problem) (net : network) : Prop :=
       is an output); p_y has an entry for each output, p_rows one for each column of P;
     - free columns B, written as a row for each output ([]: none), with any coefficients beta;
     - free biases: the norm of w is that of its first t_seen entries;
-    - the logistic loss in the place of the squares, for targets 1 and -1.
+    - the logistic loss in the place of the squares, for targets 1 and -1 (and 0, at which it is the square).
     A penalty rho/2 beta^2 is that of rows of zeros with target 0, at which the column has the roots of rho. *)
 Record terms := Terms {
   t_bags : option (list (list Z) * Z);
@@ -75,7 +75,7 @@ Definition predictions (p : problem) (t : terms) (net : network) (beta : list R)
   added (pool t (map (out net) (rows_of p))) (map (fun b => dot (ratio (t_fden t) b) beta) (t_free t)).
 
 Definition square (y f : R) : R := / 2 * (f - y) ^ 2.
-Definition logistic (y f : R) : R := ln (1 + exp (- (y * f))).
+Definition logistic (y f : R) : R := if Req_EM_T y 0 then square y f else ln (1 + exp (- (y * f))).
 Fixpoint total (loss : R -> R -> R) (y f : list R) : R :=
   match y, f with a :: y', b :: f' => loss a b + total loss y' f' | _, _ => 0 end.
 

@@ -69,9 +69,9 @@ Qed.
 Lemma logistic_below y t a L1 L2 f : y * y = 1 -> a = y * t -> 0 <= a <= 1 -> a <= exp L1 -> 1 - a <= exp L2 ->
   - (a * L1 + (1 - a) * L2) <= logistic y f + t * f.
 Proof.
-  intros Hy Ea Ha H1 H2. set (s := y * f). replace (t * f) with (a * s) by (unfold s; rewrite Ea; replace (y * t * (y * f)) with (y * y * (t * f)) by ring; rewrite Hy; ring).
-  set (M := - (a * L1 + (1 - a) * L2) - a * s). enough (G : M <= logistic y f) by (unfold M in G; lra).
-  unfold logistic. fold s. rewrite <- (ln_exp M). assert (PM := exp_pos M).
+  intros Hy Ea Ha H1 H2. unfold logistic. destruct (Req_EM_T y 0) as [->|_]; [lra|]. set (s := y * f). replace (t * f) with (a * s) by (unfold s; rewrite Ea; replace (y * t * (y * f)) with (y * y * (t * f)) by ring; rewrite Hy; ring).
+  set (M := - (a * L1 + (1 - a) * L2) - a * s). enough (G : M <= ln (1 + exp (- s))) by (unfold M in G; lra).
+  rewrite <- (ln_exp M). assert (PM := exp_pos M).
   assert (K : exp M <= 1 + exp (- s)).
   { assert (A : (1 - a) * (1 + (- M - L2)) <= exp (- M)).
     { replace (- M) with (L2 + (- M - L2)) at 2 by ring. rewrite exp_plus.
@@ -123,7 +123,11 @@ Fixpoint entropyZ (x : exps) (D yd : Z) (y th : list Z) (logs : list (Z * Z)) : 
   | [], [], _ => Some 0
   | yk :: y', t :: th', (L1, L2) :: logs' =>
       let a := yk * t in
-      if (yk * yk =? yd * yd) && (0 <=? a) && (a <=? D)
+      if yk =? 0 then
+        match entropyZ x D yd y' th' logs' with
+        | Some s => if e_den x * ((yd * t) * (yd * t)) <=? L1 * (D * D) * 2 then Some (s - D * L1) else None
+        | None => None end
+      else if (yk * yk =? yd * yd) && (0 <=? a) && (a <=? D)
          && exp_above (e_K x) (e_B x) L1 (e_den x) a D && exp_above (e_K x) (e_B x) L2 (e_den x) (D - a) D
       then match entropyZ x D yd y' th' logs' with
            | Some s => Some (s - (a * L1 + (D - a) * L2)) | None => None end
@@ -158,20 +162,21 @@ Fixpoint seen_penaltyZ (m : nat) (N : list (list Z * Z)) : Z :=
   match N with [] => 0 | nr :: N' => dotZ (firstn m (fst nr)) (firstn m (fst nr)) + snd nr * snd nr + seen_penaltyZ m N' end.
 Fixpoint squaresZ (A yd : Z) (y f : list Z) : Z :=
   match y, f with yk :: y', x :: f' => let e := x * yd - yk * A in e * e + squaresZ A yd y' f' | _, _ => 0 end.
-Fixpoint logisticZ (x : exps) (A : Z) (y f : list Z) (logs : list (Z * Z)) : option Z :=
+Fixpoint logisticZ (x : exps) (yd A : Z) (y f : list Z) (logs : list (Z * Z)) : option Z :=
   match y, f, logs with
   | [], _, _ => Some 0
   | yk :: y', fk :: f', (E, U) :: logs' =>
-      if (0 <? E) && exp_above (e_K x) (e_B x) (yk * fk) A (e_den x) E
-         && exp_above (e_K x) (e_B x) U (e_den x) (e_den x + E) (e_den x)
-      then match logisticZ x A y' f' logs' with Some s => Some (s + U) | None => None end
+      if (if yk =? 0 then e_den x * (fk * fk) <=? U * (A * A) * 2
+          else (0 <? E) && exp_above (e_K x) (e_B x) (yk * fk) (yd * A) (e_den x) E
+            && exp_above (e_K x) (e_B x) U (e_den x) (e_den x + E) (e_den x))
+      then match logisticZ x yd A y' f' logs' with Some s => Some (s + U) | None => None end
       else None
   | _, _, _ => None end.
 (** the loss is at most fst/snd *)
 Definition lossZ_above (p : problem) (t : terms) (u : fit) (x : exps) (logs : list (Z * Z)) : option (Z * Z) :=
   let A := out_den p t u * (t_fden t * f_bden u) in
   if t_logistic t then
-    match logisticZ x (p_yden p * A) (p_y p) (predictionsZ p t u) logs with
+    match logisticZ x (p_yden p) A (p_y p) (predictionsZ p t u) logs with
     | Some s => Some (s, e_den x) | None => None end
   else Some (squaresZ A (p_yden p) (p_y p) (predictionsZ p t u), 2 * ((A * p_yden p) * (A * p_yden p))).
 Definition check_fit (p : problem) (t : terms) (u : fit) (x : exps) (logs : list (Z * Z)) : bool :=
@@ -235,6 +240,8 @@ Proof.
   induction a as [|x a IH]; intros [|t th] [|y b] L; simpl in *; try discriminate; try ring. rewrite IH by lia. ring.
 Qed.
 
+Lemma logistic_zero y f : y = 0 -> logistic y f = square 0 f.
+Proof. intros ->. unfold logistic. destruct (Req_EM_T 0 0); [reflexivity|congruence]. Qed.
 Lemma entropy_R x D yd : 0 < IZR yd -> forall y th td logs s, D = (yd * td)%Z -> (0 < td)%Z ->
   entropyZ x D yd y th logs = Some s -> 0 < IZR (e_den x) ->
   length y = length th /\ forall f, length f = length y ->
@@ -242,7 +249,22 @@ Lemma entropy_R x D yd : 0 < IZR yd -> forall y th td logs s, D = (yd * td)%Z ->
 Proof.
   intros hy. induction y as [|yk y IH]; intros [|t th] td logs s ED Ht E he; simpl in E; try discriminate.
   - injection E as <-. split; auto. intros [|b f] L; simpl in *; try discriminate. unfold Rdiv. lra.
-  - destruct logs as [|[L1 L2] logs]; [discriminate|].
+  - destruct logs as [|[L1 L2] logs]; [discriminate|]. destruct (yk =? 0)%Z eqn:Z0.
+    { apply Z.eqb_eq in Z0. subst yk. destruct (entropyZ x D yd y th logs) as [s0|] eqn:E0; [|discriminate].
+      destruct (_ <=? _)%Z eqn:C in E; [|discriminate]. injection E as <-.
+      destruct (IH _ _ _ _ ED Ht E0 he) as [LL IHf]. split; [simpl; congruence|].
+      intros [|b f] L; [discriminate|]. specialize (IHf f ltac:(simpl in L; lia)).
+      assert (ht := IZR_lt _ _ Ht). assert (DR : IZR D = IZR yd * IZR td) by (rewrite ED; apply mult_IZR).
+      apply Z.leb_le, IZR_le in C. rewrite !mult_IZR, DR in C. cbn [ratio map total dot]. fold (ratio yd y) (ratio td th).
+      assert (Q : IZR t / IZR td * (IZR t / IZR td) <= 2 * (IZR L1 / IZR (e_den x))).
+      { apply Rmult_le_reg_r with (IZR (e_den x) * (IZR yd * IZR td * (IZR yd * IZR td)));
+          [apply Rmult_lt_0_compat; auto; assert (0 < IZR yd * IZR td) by (apply Rmult_lt_0_compat; auto); nra|].
+        eapply Rle_trans; [|eapply Rle_trans; [exact C|]]; apply Req_le; field; lra. }
+      replace (IZR (s0 - D * L1) / (IZR D * IZR (e_den x))) with
+        (IZR s0 / (IZR D * IZR (e_den x)) - IZR L1 / IZR (e_den x)).
+      2:{ rewrite minus_IZR, mult_IZR, DR. field. lra. }
+      rewrite (logistic_zero (IZR 0 / IZR yd)) by (unfold Rdiv; ring).
+      pose proof (square_below 0 (IZR t / IZR td) b). lra. }
     destruct (_ && _)%bool eqn:C in E; [|discriminate].
     destruct (entropyZ x D yd y th logs) as [s0|] eqn:E0; [|discriminate]. injection E as <-.
     destruct (IH _ _ _ _ ED Ht E0 he) as [LL IHf]. split; [simpl; congruence|].
@@ -391,19 +413,29 @@ Proof.
   cbn [ratio map total squaresZ]. fold (ratio yd y) (ratio A f). rewrite IH. unfold square.
   rewrite plus_IZR, mult_IZR, minus_IZR, !mult_IZR. field. lra.
 Qed.
-Lemma logistic_R x A yd : 0 < IZR A -> 0 < IZR yd -> forall y f logs s, logisticZ x (yd * A) y f logs = Some s ->
+Lemma logistic_R x A yd : 0 < IZR A -> 0 < IZR yd -> forall y f logs s, logisticZ x yd A y f logs = Some s ->
   0 < IZR (e_den x) -> total logistic (ratio yd y) (ratio A f) <= IZR s / IZR (e_den x).
 Proof.
   intros hA hy. induction y as [|a y IH]; intros f logs s E he; simpl in E.
   - injection E as <-. simpl. unfold Rdiv. lra.
   - destruct f as [|b f]; [discriminate|]. destruct logs as [|[E0 U] logs]; [discriminate|].
-    destruct (_ && _)%bool eqn:C in E; [|discriminate].
-    destruct (logisticZ x (yd * A) y f logs) as [s0|] eqn:ES; [|discriminate]. injection E as <-.
-    specialize (IH f logs s0 ES he). split_andb C. to_Prop. assert (h0 := IZR_lt _ _ C).
+    destruct (if (a =? 0)%Z then _ else _) eqn:C in E; [|discriminate].
+    destruct (logisticZ x yd A y f logs) as [s0|] eqn:ES; [|discriminate]. injection E as <-.
+    specialize (IH f logs s0 ES he). destruct (a =? 0)%Z eqn:Z0.
+    { apply Z.eqb_eq in Z0. subst a. apply Z.leb_le, IZR_le in C. rewrite !mult_IZR in C.
+      cbn [ratio map total]. fold (ratio yd y) (ratio A f). rewrite plus_IZR.
+      replace ((IZR s0 + IZR U) / IZR (e_den x)) with (IZR s0 / IZR (e_den x) + IZR U / IZR (e_den x)) by (field; lra).
+      enough (Q : logistic (IZR 0 / IZR yd) (IZR b / IZR A) <= IZR U / IZR (e_den x)) by lra.
+      rewrite (logistic_zero (IZR 0 / IZR yd)) by (unfold Rdiv; ring). unfold square.
+      apply Rmult_le_reg_r with (IZR A * IZR A * (2 * IZR (e_den x))); [repeat apply Rmult_lt_0_compat; lra|].
+      eapply Rle_trans; [|eapply Rle_trans; [exact C|]]; apply Req_le; field; lra. }
+    apply Z.eqb_neq in Z0. split_andb C. to_Prop. assert (h0 := IZR_lt _ _ C).
     destruct (exp_above_R _ _ _ _ _ _ C1) as (_ & _ & X1). destruct (exp_above_R _ _ _ _ _ _ C0) as (_ & _ & X2).
     cbn [ratio map total]. fold (ratio yd y) (ratio A f). rewrite plus_IZR.
     assert (Q : logistic (IZR a / IZR yd) (IZR b / IZR A) <= IZR U / IZR (e_den x)).
-    { unfold logistic. rewrite <- (ln_exp (IZR U / IZR (e_den x))). rewrite !mult_IZR, ?plus_IZR in *.
+    { unfold logistic. destruct (Req_EM_T (IZR a / IZR yd) 0) as [E|_].
+      { exfalso. apply Z0, eq_IZR. replace (IZR a) with (IZR a / IZR yd * IZR yd) by (field; lra). rewrite E. ring. }
+      rewrite <- (ln_exp (IZR U / IZR (e_den x))). rewrite !mult_IZR, ?plus_IZR in *.
       assert (P0 := exp_pos (- (IZR a / IZR yd * (IZR b / IZR A)))).
       assert (K : 1 + exp (- (IZR a / IZR yd * (IZR b / IZR A))) <= exp (IZR U / IZR (e_den x))).
       { eapply Rle_trans; [|exact X2]. rewrite exp_Ropp.
@@ -513,15 +545,16 @@ Lemma total_app loss : forall y f y' f', length y = length f -> total loss (y ++
 Proof.
   induction y as [|a y IH]; intros [|b f] y' f' L; simpl in *; try discriminate; [lra|]. rewrite IH by lia. lra.
 Qed.
-Theorem decayed c : forall r f y b, length y = length f -> length b = length f ->
-  total square (y ++ map (fun _ => 0) r) (added (f ++ map (fun _ => 0) r) (map (Rmult c) (b ++ r))) =
-  total square y (added f (map (Rmult c) b)) + dot r r / 2 * c ^ 2.
+Theorem decayed loss c : (forall f, loss 0 f = square 0 f) -> forall r f y b, length y = length f -> length b = length f ->
+  total loss (y ++ map (fun _ => 0) r) (added (f ++ map (fun _ => 0) r) (map (Rmult c) (b ++ r))) =
+  total loss y (added f (map (Rmult c) b)) + dot r r / 2 * c ^ 2.
 Proof.
-  intros r f y b L1 L2. assert (E : added (f ++ map (fun _ => 0) r) (map (Rmult c) (b ++ r)) =
+  intros Sq r f y b L1 L2. assert (E : added (f ++ map (fun _ => 0) r) (map (Rmult c) (b ++ r)) =
     added f (map (Rmult c) b) ++ map (Rmult c) r).
   { revert b L2. clear y L1. induction f as [|x f IH]; intros [|a b] L2; simpl in *; try discriminate.
     - induction r as [|x r IH]; simpl; auto. rewrite IH. f_equal. lra.
     - rewrite IH by lia. auto. }
   rewrite E, total_app by (rewrite added_len; auto). f_equal.
-  clear. induction r as [|x r IH]; simpl; [lra|]. rewrite IH. unfold square. field.
+  clear -Sq. induction r as [|x r IH]; simpl; [lra|]. rewrite IH, Sq. unfold square. field.
 Qed.
+
