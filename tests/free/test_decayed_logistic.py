@@ -143,11 +143,11 @@ def test_what_is_forged_is_rejected(made, which, said):
 
 
 def test_the_proved_checker_is_told_of_rows_of_zeros(made):
-    """U >= 1/2 f^2 and L1 >= 1/2 theta^2 there, in the place of logarithms; both bounds are those of the certificate."""
+    """U >= 1/2 f^2 and L1 >= 1/2 theta^2 there, in the place of logarithms; both bounds are the certificate's."""
     text = proved.read(json.dumps(made).encode(), None, verify.Limits())
     count, unit = len(text.problem.roots), Fraction(1, 1 << LOG_BITS)
     theta = [Fraction(t, text.point[1]) for t in text.point[0]]
-    for (E, U), (L1, L2), f, t in zip(text.losses[-count:], text.entropies[-count:], text.fit[-count:], theta[-count:]):
+    for (E, U), (L1, L2), f, t in [*zip(text.losses, text.entropies, text.fit, theta, strict=True)][-count:]:
         assert E == L2 == 0 < f * f and 0 < U * unit - f * f / 2 <= unit and 0 < L1 * unit - t * t / 2 <= unit
     low, high = (Fraction(made["facts"]["value"][key]) for key in ("lower", "upper"))
     assert abs(text.lower - low) < Fraction(1, 10**20) and abs(text.upper - high) < Fraction(1, 10**20)
