@@ -81,7 +81,7 @@ class TermsText(Text):
     def upper(self) -> Fraction:
         """The objective of `layers`, rounded up to a multiple of 2^-BOUND_BITS."""
         p = self.problem
-        penalty = sum(dot(w[: p.d - p.biases], w[: p.d - p.biases]) + v * v for w, v in self.layers)
+        penalty = sum(dot(w[: p.d - p.biases], w) + v * v for w, v in self.layers)
         if p.logistic:
             loss = Fraction(sum(u for _, u in self.losses), 1 << LOG_BITS)
         else:
@@ -123,9 +123,7 @@ class TermsText(Text):
             if not y:
                 found.append([0, half_square(f)])
                 continue
-            low, high = logarithms.exp_of_minus(abs(s))
-            above = Fraction(high, logarithms.ONE) if s >= 0 else Fraction(logarithms.ONE, max(low, 1))
-            e = 1 + int(above * (1 + SLACK) * (1 << LOG_BITS))
+            e = 1 + int(exp_at_least(s) * (1 + SLACK) * (1 << LOG_BITS))
             found.append([e, log_above(1 + Fraction(e, 1 << LOG_BITS))])
         return found
 
@@ -142,6 +140,14 @@ class TermsText(Text):
     def obstacle(self, cones: tuple[int, int] | None) -> str:
         """No more than the bounds is read."""
         return "with bags, free terms or the logistic loss both bounds are proved, and no more"
+
+
+def exp_at_least(s: Fraction) -> Fraction:
+    """At least exp(-s); where s < 0 by the square of the square of ... exp of a number above -64."""
+    if s >= 0:
+        return Fraction(logarithms.exp_of_minus(s)[1], logarithms.ONE)
+    k = max(0, int(-s).bit_length() - 6)
+    return Fraction(logarithms.ONE, logarithms.exp_of_minus(-s / (1 << k))[0]) ** (1 << k)
 
 
 def half_square(x: Fraction) -> int:
@@ -169,7 +175,7 @@ def terms_of(problem: Problem, y: Sequence[int], yden: int) -> str:
     """P, the free columns, the loss, and these targets."""
     P, q = matrix_of(problem)
     pooled = f"{len(P)} {q} {words(x for row in P for x in row)}" if P else "0"
-    columns, fden = cleared_rows(problem.outputs) if problem.outputs else ([], 1)
+    columns, fden = cleared_rows(problem.outputs)
     free = (x for row in zip(*columns, strict=True) for x in row)
     parts = (len(columns), fden, len(y), *free, yden, *y)
     loss = ("softmax" if problem.targets > 1 else "logistic") if problem.logistic else "squares"

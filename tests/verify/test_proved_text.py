@@ -23,6 +23,7 @@ from verify.problem.problem import Problem
 from verify.problem.variants import ELASTIC
 from verify.proved import Bounds, CoverText, LeadersText, Text
 from verify.proved_outputs import SoftmaxText
+from verify.proved_terms import LOG_BITS, TermsText
 from verify.text import Limits
 
 CERTIFICATES: dict[str, Callable[[], bytes]] = {
@@ -349,7 +350,7 @@ def test_a_cell_by_hand() -> None:
         assert said == [
             "cell 0 -8 0 0",
             "0 16 12 16 0 16 0 0 0 0 16 7",
-            f"0 14 {sigma} {24 << 8}",
+            f"0 14 {sigma} {24 << 8} 0",
             *(str(len(led)), *led),
             *("0", "0"),
         ]
@@ -374,7 +375,7 @@ def test_triangles_by_hand() -> None:
     one = [*("1", "0 1 1 18 0", "1", "1 1 1 32 0"), *("1", "2560 3 0 1 1 -1 1 -1")]
     for triangles, rest, lines in ((both, 24 - 42 - 60, tied), (second, 10 - 18 - 32, one)):
         said = list(text.cell({**cell, "triangles": triangles}, [1, 1], 2, [], 0, 4))
-        assert said[2].split() == [str((4 * (60 - 6) + rest) << 8), str(24 << 8)] and said[3:] == lines
+        assert said[2].split() == [str((4 * (60 - 6) + rest) << 8), str(24 << 8), "0"] and said[3:] == lines
     for corners in ("0 1 3", "-1 1 0", "1 2"):
         with pytest.raises((LookupError, ValueError)):
             list(text.cell({**cell, "triangles": {**second, "corners": corners}}, [1, 1], 2, [], 0, 4))
@@ -476,3 +477,42 @@ def test_chances_by_hand() -> None:
     assert [*tiny.units()] == [f"exps 300 {1 << 1200 + 2 * (700 - 512)} {1 << 320}"]
     half = SoftmaxText(text.problem, (), ([1, -1, -(1 << 512), 1 << 512], 1 << 512), {}, (), ())
     assert [*half.units()] == [f"exps 300 {1 << 1200} {1 << 320}"]
+
+
+def logistic(x: Any, y: Any = (1, -1), theta: Any = (1, -1), loss: bool = True) -> TermsText:
+    """No neuron, and x times the free column (1, -2); theta over 4."""
+    problem = Problem("relu", F(1), mat([[1], [2]]), vec(*y), logistic=loss, free=("skip",), outputs=(vec(1, -2),))
+    return TermsText(problem, (), (list(theta), 4), {}, Text(problem, (), (list(theta), 4), {}), (F(x),))
+
+
+@pytest.mark.parametrize("x", [0, "1/3", 20, 63, 64, 65, 300, -5000])
+def test_logistic_losses_by_hand(x: Any) -> None:
+    """E is above exp(-y f) and U above log(1 + E), both by less than 2^-200 of it; also where the loss is thousands."""
+    text = logistic(x, (1, 1))
+    assert text.fit == [F(x), -2 * F(x)]
+    with ctx.workprec(40000):
+        unit = arb(2) ** 320
+        for (E, U), s in zip(text.losses, text.fit, strict=True):
+            exact = (-arb(fmpq(s.numerator, s.denominator))).exp() * unit
+            assert arb(0) < E - exact < exact / arb(2) ** 200 + 2
+            assert arb(0) < U - unit * (1 + E / unit).log() < arb(2) ** 90
+    assert text.upper - F(sum(U for _, U in text.losses), 1 << 320) < F(1, 1 << 279)
+
+
+def test_rows_of_zeros_by_hand() -> None:
+    """At a target 0 U is above 1/2 f^2 and L1 above 1/2 theta^2, by a unit at most, and the dual value is -L1."""
+    text = logistic("1/3", (1, 0), (0, 3))
+    one = 1 << LOG_BITS
+    (_, U), (_, L1) = text.losses[1], text.entropies[0]
+    assert text.losses[1][0] == 0 and 0 < U - F(2, 9) * one <= 1
+    assert text.entropies[0][0] == 0 < L1 < 1 << 90 and text.entropies[1] == [1 + F(9, 32) * one, 0]
+    assert text.lower == F(-L1, one) - F(9, 32) - F(1, one)
+    certain = logistic(0, (1, -1), (4, 0))
+    assert certain.entropies[0][1] == certain.entropies[1][0] == 0
+
+
+@pytest.mark.parametrize(("x", "more"), [(0, 0), (256, 0), ("513/2", 2), (400, 2 * 288), (-400, 2 * 288)])
+def test_bits_of_exponentials(x: Any, more: int) -> None:
+    """Twice as many more as the largest score has beyond 512; with squares none."""
+    assert logistic(x).exp_bits == 1200 + more
+    assert logistic(x, loss=False).exp_bits == 1200
