@@ -180,10 +180,12 @@ Fields = dict[str, Node]
 def mask_of(rows: Iterable[int]) -> int:
     """A set of rows as a bit mask."""
     there = set(rows)
-    bits = bytearray(max(there, default=0) // 8 + 1)
-    for k in there:
-        bits[k // 8] |= 1 << k % 8
-    return int.from_bytes(bits, "little")
+    return int("".join("01"[k in there] for k in range(max(there, default=0), -1, -1)), 2)
+
+
+def bit_text(mask: int, n: int) -> str:
+    """A bit mask as the pattern's text."""
+    return format(mask, f"0{n}b")[::-1]
 
 
 def within_limits(

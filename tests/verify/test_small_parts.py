@@ -34,7 +34,7 @@ from verify.network.directions import apart
 from verify.network.nearest import moved_squared, read_point
 from verify.network.optimum import Known, Optimum
 from verify.numbers.bounds import fraction, identity
-from verify.numbers.patterns import bit_text, describe_indices
+from verify.numbers.patterns import describe_indices
 from verify.numbers.roots import sign_of_sum
 from verify.optimal.ball import Ball
 from verify.optimal.leaders import check_leaders, semidefinite
@@ -44,7 +44,7 @@ from verify.problem.variants import check_chances
 from verify.rules.cover_set import surely_concave
 from verify.rules.polytope import Polytope, read_corner
 from verify.sets.shortest import check_shortest
-from verify.text import Node, describe
+from verify.text import Node, bit_text, describe
 
 NODE = Node(None)
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.network.weights import Weights, free_constant
-from verify.numbers.patterns import Patterns, bits_of
+from verify.numbers.patterns import Patterns
 from verify.problem.problem import Problem, dot, square, transposed
-from verify.text import Node, Vector, mask_of, show
+from verify.text import Node, Vector, bit_text, mask_of, show
 
 MOST_CELLS = 1 << 16  # around one neuron; beyond, its lower bound is 0
 
@@ -119,7 +119,6 @@ def nearest(
 
 def gradient(problem: Problem, w: Vector, a: Vector, rows: int) -> Vector:
     """lambda W1_i - sum of a_k z_k over the rows; without lambda at a free bias."""
-    there = {*bits_of(rows)}
-    on = tuple(a_k if k in there else Fraction(0) for k, a_k in enumerate(a))
+    on = tuple(a_k if bit == "1" else Fraction(0) for bit, a_k in zip(bit_text(rows, len(a)), a, strict=True))
     w = (*w[:-1], Fraction(0)) if problem.biases else w
     return tuple(problem.lam * x - pull for x, pull in zip(w, transposed(problem.seen, on), strict=True))

@@ -45,11 +45,6 @@ def describe_indices(indices: tuple[int, ...]) -> str:
     return f"{list(indices[:12])}{'...' if len(indices) > 12 else ''}"
 
 
-def bit_text(mask: int, n: int) -> str:
-    """A bit mask as the pattern's text."""
-    return format(mask, f"0{n}b")[::-1]
-
-
 def on_bits(pattern: str, p: list[int]) -> list[int]:
     """p where the pattern is 1 and 0 elsewhere."""
     return list(map(mul, pattern.encode().translate(BITS), p))

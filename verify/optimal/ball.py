@@ -11,9 +11,8 @@ from typing import Any
 from flint import fmpq_mat
 
 from verify.numbers.bounds import column, matrix, root_above, rows
-from verify.numbers.patterns import bit_text
 from verify.problem.problem import Problem, square
-from verify.text import Matrix, Node, Vector, mask_of, show
+from verify.text import Matrix, Node, Vector, bit_text, mask_of, show
 
 
 @dataclass(frozen=True)
@@ -57,27 +56,12 @@ class Ball:
 
     def pooled(self, A: fmpq_mat) -> fmpq_mat:
         """P A"""
-        if not self.problem.bags:
-            return A
-        N, q = A.transpose().numer_denom()
-        whole = ([int(x) for x in row] for row in N.tolist())
-        return matrix(map(self.problem.pooled, whole), self.problem.n).transpose() / q
-
-    def spread(self, S: fmpq_mat) -> fmpq_mat:
-        """P'S"""
-        if not self.problem.bags:
-            return S
-        return matrix(map(self.problem.spread, rows(S.transpose())), self.problem.N).transpose()
+        return self.problem.P.pooled_columns(A) if self.problem.bags else A
 
     @cached_property
-    def t(self) -> fmpq_mat:
-        """P'r for the coefficients of the residual."""
-        return self.spread(self.residuals)
-
-    @cached_property
-    def powers(self) -> list[list[Fraction]]:
-        """The same, a row for each coefficient."""
-        return rows(self.t.transpose())
+    def powers(self) -> list[Vector]:
+        """P'r for the coefficients of the residual, a row for each."""
+        return [self.problem.spread(r) for r in rows(self.residuals.transpose())]
 
     @cached_property
     def zeta_squared(self) -> Fraction:

@@ -15,9 +15,9 @@ from flint import fmpz_mat
 
 from verify.errors import Rejected
 from verify.numbers.integers import cleared, cleared_rows
-from verify.numbers.patterns import Patterns, Row, bit_text, on_bits
+from verify.numbers.patterns import Patterns, Row, on_bits
 from verify.problem.problem import SIGNS, Problem
-from verify.text import Node, Vector, mask_of, show
+from verify.text import Node, Vector, bit_text, mask_of, show
 
 if TYPE_CHECKING:
     from verify.optimal.ball import Ball

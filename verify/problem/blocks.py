@@ -10,9 +10,9 @@ from fractions import Fraction
 
 from verify.errors import bounded
 from verify.numbers.integers import cleared
-from verify.numbers.patterns import Patterns, Row, bit_text, on_bits
+from verify.numbers.patterns import Patterns, Row, on_bits
 from verify.problem.problem import Problem, dot, square, times, transposed
-from verify.text import Fields, Matrix, Node, Vector, show
+from verify.text import Fields, Matrix, Node, Vector, bit_text, show
 
 MOST_WRITTEN_OUT = 2**26  # numbers in the blocks of a network
 

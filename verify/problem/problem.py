@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from operator import mul
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from verify.numbers.integers import cleared, cleared_rows
+from verify.numbers.integers import cleared
 from verify.text import Matrix, Node, Vector
+
+if TYPE_CHECKING:
+    from verify.problem.bags import Pooling
 
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
 SIGNS = {"+": 1, "-": -1}
@@ -95,11 +98,6 @@ class Problem:
         """The rows of Z, each in integers over its denominator."""
         return [cleared(row) for row in self.seen]
 
-    @cached_property
-    def whole(self) -> tuple[list[list[int]], int]:
-        """Z in integers, over one denominator."""
-        return cleared_rows(self.seen)
-
     def heights(self, w: Vector) -> Vector:
         """Zw"""
         p, q = cleared(w)
@@ -107,62 +105,31 @@ class Problem:
 
     def output(self, w: Vector) -> Vector:
         """P (Zw)_+"""
-        (rows, q), (p, s) = self.whole, cleared(w)
-        return tuple(Fraction(x) / (q * s) for x in self.pooled([max(sum(map(mul, row, p)), 0) for row in rows]))
+        return self.pooled([max(h, Fraction(0)) for h in self.heights(w)])
 
     def pooled(self, x: Sequence[Any]) -> tuple[Any, ...]:
-        """P x for numbers of the rows."""
-        sums = (sum((x[k] * m for k, m in zip(bag.rows, bag.times, strict=True)), x[0] * 0) for bag in self.bags)
-        return tuple(total * bag.scale for total, bag in zip(sums, self.bags, strict=True)) if self.bags else tuple(x)
+        """P x"""
+        return self.P.pooled(x) if self.bags else tuple(x)
 
     def spread(self, theta: Sequence[Any]) -> tuple[Any, ...]:
         """t = P'theta: theta.P(Zu)_+ = t.(Zu)_+."""
-        if not self.bags:
-            return tuple(theta)
-        if not isinstance(theta[0], Fraction):  # numbers of a field
-            return tuple(sum((theta[i] * p for i, p in column), theta[0] * 0) for column in self.columns)
-        p, q = cleared(theta[i] * bag.scale for i, bag in enumerate(self.bags))
-        total = [0] * self.N
-        for x, bag in zip(p, self.bags, strict=True):
-            for k, m in zip(bag.rows, bag.times, strict=True):
-                total[k] += x * m
-        return tuple(Fraction(x, q) for x in total)
-
-    @cached_property
-    def columns(self) -> list[list[tuple[int, Fraction]]]:
-        """The entries of P, column by column."""
-        found: list[list[tuple[int, Fraction]]] = [[] for _ in self.seen]
-        for i, bag in enumerate(self.bags or [Bag(Fraction(1), (k,), (1,)) for k in range(self.N)]):
-            for k, m in zip(bag.rows, bag.times, strict=True):
-                found[k].append((i, bag.scale * m))
-        return found
-
-    @cached_property
-    def squares(self) -> list[Fraction]:
-        """The squared lengths of the columns of P."""
-        return [square(tuple(p for _, p in column)) for column in self.columns]
+        return self.P.spread(theta) if self.bags else tuple(theta)
 
     def reach(self, a: Mapping[int, Fraction]) -> Fraction:
         """| |P| |a| |^2 >= |P a|^2, also of a part of a: sum_k a_k t_k moves by at most |P a| where theta does by 1."""
-        if len(a) == 1:
-            ((k, a_k),) = a.items()
-            return self.squares[k] * a_k**2
-        moved: dict[int, Fraction] = {}
-        for k, a_k in a.items():
-            for i, p in self.columns[k]:
-                moved[i] = moved.get(i, Fraction(0)) + abs(p * a_k)
-        return square(tuple(moved.values()))
+        return self.P.reach(a) if self.bags else square(tuple(a.values()))
 
     @cached_property
     def zeta_squared(self) -> Fraction:
-        """At least |P D Z|^2 for all 0 <= D <= 1: sum_i (sum_k |P_ik|)(sum_k |P_ik| |z_k|^2); without bags |Z|_F^2."""
-        if not self.bags:
-            return frobenius(self.seen)
-        sizes, total = [square(z) for z in self.seen], Fraction(0)
-        for bag in self.bags:
-            times = [abs(m) for m in bag.times]
-            total += bag.scale**2 * sum(times) * sum(m * sizes[k] for k, m in zip(bag.rows, times, strict=True))
-        return total
+        """At least |P D Z|^2 for all 0 <= D <= 1."""
+        return self.P.zeta_squared(self.seen) if self.bags else frobenius(self.seen)
+
+    @cached_property
+    def P(self) -> Pooling:
+        """The bags as a matrix."""
+        from verify.problem.bags import Pooling
+
+        return Pooling(self.bags, self.N)
 
     def length_squared(self, w: Vector) -> Fraction:
         """|w|^2, without the biases where they are free."""

@@ -13,13 +13,12 @@ from verify.cover.check import Cover
 from verify.cover.ties import Tie
 from verify.facts import COVER, DUAL, VALUE, Facts
 from verify.numbers.bounds import column, root_above
-from verify.numbers.patterns import bits_of
 from verify.optimal.ball import Ball, Class
 from verify.problem.problem import Problem
 from verify.sets.classes import read_class, relu_class
 from verify.sets.masses import KEYS, check_set
 from verify.sets.solutions import OptimalSet, lifted, set_rule
-from verify.text import Node, mask_of
+from verify.text import Node, bit_text, mask_of
 
 
 def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
@@ -58,10 +57,10 @@ def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node, lift: N
     found = read_class(ball, None, node, sides=sides)
     xi, D = found.key
     side = [sides.get(first[c], 0) for c in range(len(cover.lines.rows))]
-    on, zeros = {*bits_of(D)}, {*bits_of(found.zeros)}
+    on, zeros = (bit_text(mask, len(cover.lines.line)) for mask in (D, found.zeros))
     for k, (c, a) in enumerate(zip(cover.lines.line, cover.lines.multiple, strict=True)):
-        if c >= 0 and k not in zeros:
-            side[c] = (1 if k in on else -1) * (1 if a > 0 else -1)
+        if c >= 0 and zeros[k] == "0":
+            side[c] = (1 if on[k] == "1" else -1) * (1 if a > 0 else -1)
     doubtful = [c for c, sure in enumerate(surely_concave(ball, cover, xi)) if side[c] and not sure]
     if ball.problem.biases and not found.kinks:
         from verify.sets.split import spanned

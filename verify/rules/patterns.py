@@ -11,12 +11,12 @@ from verify.errors import bounded
 from verify.facts import PATTERNS, Facts, proved
 from verify.numbers.count import count_sets
 from verify.numbers.integers import cleared
-from verify.numbers.patterns import Patterns, bit_text, describe_indices, integer_vectors, rows_text
+from verify.numbers.patterns import Patterns, describe_indices, integer_vectors, rows_text
 from verify.numbers.restricted import Restricted, Subspaces, primitive, rank
 from verify.numbers.signs import Signs
 from verify.problem.problem import Problem
 from verify.rule import Rule
-from verify.text import Node, describe, mask_of
+from verify.text import Node, bit_text, describe, mask_of
 
 MOST_BITS = 2**34  # in all patterns, and in all sets of parallel rows
 

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from flint import fmpq, fmpq_mat
 
 from verify.numbers.bounds import column, dual_basis, identity, matrix, rational, rows
-from verify.numbers.patterns import bit_text
 from verify.optimal.ball import Ball, Class, Face, Plane, on_rows
 from verify.problem.problem import SIGNS, square
-from verify.text import Fields, Node, Vector, mask_of, show
+from verify.text import Fields, Node, Vector, bit_text, mask_of, show
 
 if TYPE_CHECKING:
     from verify.numbers.patterns import Patterns
@@ -43,8 +42,8 @@ def read_relu(ball: Ball, fields: Fields, sides: Sides = NO_SIDES, known: Class 
     if ball.problem.biases and not face.kinks:  # level: its bias, and so its heights, follow from the weights
         return class_
     xi, D = class_.key
-    t, room = ball.t * xi, rational(ball.zeta_squared * R_squared)
-    c_0 = on_rows(ball.Z, D).transpose() * t
+    room = rational(ball.zeta_squared * R_squared)
+    c_0 = on_rows(ball.Z, D).transpose() * matrix(ball.powers, ball.problem.N).transpose() * xi
     heights = (ball.Z * (face.P * c_0)).tolist()
     on, seen = (bit_text(mask, ball.problem.N) for mask in (D, ball.nonzero & ~class_.zeros))
     for k, (height, (z, q)) in enumerate(zip(heights, ball.problem.rows, strict=True)):
@@ -75,9 +74,9 @@ def read_relu(ball: Ball, fields: Fields, sides: Sides = NO_SIDES, known: Class 
     return class_
 
 
-def bent(plane: Plane, powers: Sequence[Sequence[Fraction]], side: int) -> fmpq_mat:
+def bent(plane: Plane, powers: Sequence[Vector], side: int) -> fmpq_mat:
     """p_c (side 0) or l_c of a plane, by the coefficients of t."""
-    return matrix([[plane.slopes(tuple(t))[side] for t in powers]], len(powers))
+    return matrix([[plane.slopes(t)[side] for t in powers]], len(powers))
 
 
 def relu_class(ball: Ball, fields: Fields) -> tuple[Class, Face]:

@@ -8,14 +8,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 from verify.numbers.bounds import column, matrix, rational, rows
-from verify.numbers.patterns import Patterns, bit_text
+from verify.numbers.patterns import Patterns
 from verify.optimal.ball import Ball, Class, on_rows
 from verify.optimal.multipliers import lengths, products
 from verify.problem.blocks import gated_pattern, gated_rows, pushed
 from verify.problem.problem import frobenius, square, transposed
 from verify.sets.classes import check_idle, read_face
 from verify.sets.ties import Numbers, Optimum, Tied, reaches
-from verify.text import Fields, Node, show
+from verify.text import Fields, Node, bit_text, show
 
 
 def read_block(ball: Ball, patterns: Patterns | None, node: Node) -> Class:

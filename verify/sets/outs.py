@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verify.numbers.patterns import Patterns, bit_text
+from verify.numbers.patterns import Patterns
 from verify.optimal.ball import Ball, Class
 from verify.optimal.multipliers import lengths, not_out, read_entries
 from verify.problem.problem import SIGNS
-from verify.text import Node, show
+from verify.text import Node, bit_text, show
 
 
 def check_outs(ball: Ball, patterns: Patterns | None, classes: Sequence[Class], multipliers: Node, out: Node) -> None:
