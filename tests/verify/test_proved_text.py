@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from flint import arb, ctx, fmpq
 
+from tests.verify.build.bags import stream
 from tests.verify.build.leaders import FOLDER, free_leaders, halves, single, triad, twins
 from tests.verify.cover.fold import fold
 from tests.verify.cover.plant import PLANTED, planted
@@ -22,7 +23,7 @@ from verify.cover.lines import Weights
 from verify.problem.problem import Problem
 from verify.problem.variants import ELASTIC
 from verify.proved import Bounds, CoverText, LeadersText, Text
-from verify.proved_outputs import SoftmaxText
+from verify.proved_outputs import OutputsText, SoftmaxText, lifted
 from verify.proved_terms import LOG_BITS, TermsText
 from verify.text import Limits
 
@@ -516,3 +517,17 @@ def test_bits_of_exponentials(x: Any, more: int) -> None:
     """Twice as many more as the largest score has beyond 512; with squares none."""
     assert logistic(x).exp_bits == 1200 + more
     assert logistic(x, loss=False).exp_bits == 1200
+
+
+def test_forms_with_negative_powers_are_lifted() -> None:
+    """N_12 = 3 2^(-5 + 1 + 2), and 2^-5 4 for the first generator twice: times 8 all are integers."""
+    assert lifted(([3], -5), [(1, 0), (0, 3)]) == (8, ["3<1"])
+    assert lifted(([3], 0), [(1, 0), (0, 3)]) == (1, ["3<3"]) and lifted(None, [(1, 0)]) == (0, [])
+
+
+def test_several_outputs_without_rows() -> None:
+    """Rows of zeros have no direction: one leaf without generators, no vertices."""
+    streams = {"codes": stream(bytes([200])), "multipliers": stream(b""), "shares": stream(b""), "forms": stream(b"\0")}
+    problem = Problem("relu", F(1), mat([[0]]), vec(1, 2), targets=2)
+    text = OutputsText(problem, (), ([1, 2], 1), {"basis": [], "ties": [], "tree": streams}, (), ())
+    assert [*text.grounds()][-1] == "L 1 0 0"
