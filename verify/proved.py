@@ -187,8 +187,8 @@ def text_of(problem: Problem, primal: dict[str, Any], facts: dict[str, Any]) -> 
 
         return outputs_text(problem, primal, facts["cover"])
     neurons = tuple((SIGNS[one["sign"]], vector(one["w"])) for one in primal["neurons"])
-    terms = bool(problem.biases or problem.bags or problem.outputs or problem.logistic)
-    bare = replace(problem, y=(Fraction(0),) * problem.N, bags=(), outputs=(), free=(), logistic=False, roots=())
+    terms = bool(problem.bags or problem.outputs or problem.logistic)
+    bare = replace(problem, y=(Fraction(0),) * problem.N, bags=())
     free = vector(primal["free"]) if problem.outputs else ()
     if "cover" in facts:
         theta = theta_of(problem, neurons, facts["cover"]["theta"], free)

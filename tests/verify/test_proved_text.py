@@ -20,9 +20,10 @@ from tests.verify.cover.plant import PLANTED, planted
 from tests.verify.oracle.brute import mat, vec
 from verify import Declined, Rejected, Usage, proved
 from verify.cover.lines import Weights
-from verify.problem.problem import Problem
+from verify.problem.problem import Bag, Problem
 from verify.problem.variants import ELASTIC
 from verify.proved import Bounds, CoverText, LeadersText, Text
+from verify.proved_listed import ListedText
 from verify.proved_outputs import OutputsText, SoftmaxText, lifted
 from verify.proved_terms import LOG_BITS, TermsText
 from verify.text import Limits
@@ -531,3 +532,28 @@ def test_several_outputs_without_rows() -> None:
     problem = Problem("relu", F(1), mat([[0]]), vec(1, 2), targets=2)
     text = OutputsText(problem, (), ([1, 2], 1), {"basis": [], "ties": [], "tree": streams}, (), ())
     assert [*text.grounds()][-1] == "L 1 0 0"
+
+
+def test_terms_on_the_ground_of_leaders() -> None:
+    """Two bags of half a row each, theta = (3, 4)/2: P'theta = (3, 4)/4 in parts of 1/4, beside targets 0. A logistic loss
+    alone is a term, too; squares alone are none, and targets stay."""
+    plain = Problem("relu", F(9), mat([[1], [2]]), vec(1, -1))
+    empty = {"centres": [], "cells": []}
+    led = {"leaders": {"unit": "1/2", "theta": "3 4", "+": empty, "-": empty}}
+    halves = replace(plain, bags=(Bag(F(1, 2), (0,), (1,)), Bag(F(1, 2), (1,), (1,))))
+    text = proved.text_of(halves, {"neurons": []}, led)
+    assert isinstance(text, TermsText) and text.point == ([3, 4], 2)
+    assert text.ground.point == ([3, 4], 4) and text.ground.evidence["unit"] == "1/4"
+    listed = {"dual": {"theta": "1/2 -1/3"}}
+    for facts, point in ((led, ([3, 4], 2)), (listed, ([3, -2], 6))):
+        alone = proved.text_of(plain, {"neurons": []}, facts)
+        assert isinstance(alone, LeadersText | ListedText) and alone.problem is plain and alone.point == point
+        beside = proved.text_of(replace(plain, logistic=True), {"neurons": []}, facts)
+        assert isinstance(beside, TermsText) and beside.ground.problem.y == (0, 0) and not beside.ground.problem.bags
+
+
+@pytest.mark.parametrize("name", ["bags-05", "optimal-03"])
+def test_no_theorem_of_other_terms_or_of_a_list(name: str) -> None:
+    """Declined, before any program runs."""
+    with pytest.raises(Declined, match="other terms, or a list"):
+        proved.theorem((KEPT / f"{name}.json").read_bytes())
