@@ -535,8 +535,8 @@ def test_several_outputs_without_rows() -> None:
 
 
 def test_terms_on_the_ground_of_leaders() -> None:
-    """Two bags of half a row each, theta = (3, 4)/2: P'theta = (3, 4)/4 in parts of 1/4, beside targets 0. A logistic loss
-    alone is a term, too; squares alone are none, and targets stay."""
+    """Two bags of half a row each, theta = (3, 4)/2: P'theta = (3, 4)/4 in parts of 1/4, beside targets 0. A logistic
+    loss alone is a term, too; squares alone are none, and targets stay."""
     plain = Problem("relu", F(9), mat([[1], [2]]), vec(1, -1))
     empty = {"centres": [], "cells": []}
     led = {"leaders": {"unit": "1/2", "theta": "3 4", "+": empty, "-": empty}}
