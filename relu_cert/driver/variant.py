@@ -126,7 +126,7 @@ def with_free_terms(problem: Problem, data: Dataset, free: Free) -> Problem:
     if "biases" in free and data.targets > 1:
         raise UsageError(
             "free biases of the first layer, which scikit-learn has, are known for networks with one output; with "
-            "several they can be weights like the others: --penalty paper --bias --free output-bias (squares)."
+            "several take them as weights like the others: paper as --penalty, --bias, output-bias as --free (squares)."
         )
     if "biases" in free and data.source.pool == "sum":
         raise UsageError("--free biases is for --pool mean: a sum of constants grows with the bag.")

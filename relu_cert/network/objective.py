@@ -27,6 +27,7 @@ from relu_cert.problem.loss import SQUARES, Loss
 from relu_cert.prove.facts import ExactNeuron
 
 _ZERO, _ONE, HALF, FINE = Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 2**256)
+_FARTHEST, _STEPS = 2**20, 40  # of the multiples of a dual point
 
 
 @dataclass(frozen=True)
@@ -110,22 +111,40 @@ def objective(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, bags
     return HALF * norm_squared(residual(network, Z, y, bags)) + penalty(network, lam)
 
 
-def least_loss(theta: Vector, y: Vector, penalty: Fraction) -> Fraction:
-    """No network with at most this penalty, lambda and a decayed bias included, has a smaller 1/2|f - y|^2.
+def least_loss(theta: Vector, y: Vector, penalty: Fraction, loss: Loss = SQUARES) -> Fraction:
+    """No network with at most this penalty, lambda and a decayed bias included, has a smaller loss.
 
-    t theta is feasible at t lambda, so that 1/2|f - y|^2 + t penalty >= t theta.y - t^2/2 |theta|^2 for all t >= 0; a
-    decayed bias, which is counted with the loss there, costs no more in the penalty where t >= 1. The best t is taken.
+    t theta is feasible at t lambda, so that loss + t penalty >= D(t theta) for all t >= 0 (of squares: t theta.y - t^2/2
+    |theta|^2); a decayed bias, which is counted with the loss there, costs no more in the penalty where t >= 1. The
+    best t is taken, or, of a loss with logarithms, the best of some.
     """
+    if loss is not SQUARES:
+        return max(_ZERO, *(value - t * penalty for t, value in _scaled(theta, y, loss)))
     reach, size = dot(theta, y) - penalty, norm_squared(theta)
     t = max(_ONE, reach / size) if size else _ONE
     return max(_ZERO, t * reach - t * t * size / 2)
 
 
-def least_penalty(theta: Vector, y: Vector, loss: Fraction) -> Fraction:
-    """No network with at most this loss has a smaller penalty: the same with t near sqrt(2 loss) / |theta|."""
+def least_penalty(theta: Vector, y: Vector, lost: Fraction, loss: Loss = SQUARES) -> Fraction:
+    """No network that loses at most this has a smaller penalty: the same with t near sqrt(2 lost) / |theta|."""
+    if loss is not SQUARES:
+        return max(_ZERO, *((value - lost) / t for t, value in _scaled(theta, y, loss)))
     size = norm_squared(theta)
-    t = max(_ONE, sqrt_upper(2 * loss / size, 40)) if size else _ONE
-    return max(_ZERO, dot(theta, y) - t * size / 2 - loss / t)
+    t = max(_ONE, sqrt_upper(2 * lost / size, 40)) if size else _ONE
+    return max(_ZERO, dot(theta, y) - t * size / 2 - lost / t)
+
+
+def _scaled(theta: Vector, y: Vector, loss: Loss) -> list[tuple[Fraction, Fraction]]:
+    """Some t >= 1 for which t theta has a dual value, and that value."""
+
+    def at(t: Fraction) -> Vector:
+        return tuple(t * x for x in theta)
+
+    most = _ONE
+    while most < _FARTHEST and loss.allows(y, at(2 * most)):
+        most *= 2
+    steps = sorted({_ONE, *(Fraction(round(64 * float(2 * most) ** (k / _STEPS)), 64) for k in range(_STEPS))})
+    return [(t, loss.dual_value(y, at(t))) for t in steps if t == 1 or loss.allows(y, at(t))]
 
 
 def left_of(network: TrainedNetwork, Z: Matrix, y: Vector, bags: Each = EACH) -> Vector:

@@ -266,14 +266,16 @@ class NetworkReport(Report):
                 "far below"
             )
             return
-        if not found.logistic:
-            theta, y = self.facts.dual.theta, self.facts.problem.y
-            least = {
-                "penalty no loss": least_loss(theta, y, found.J - own),
-                "loss no penalty": least_penalty(theta, y, own),
-            }
-            if told := [f"with no more {what} is below {at_least(x)}" for what, x in least.items() if x]:
-                yield f"proved       {', '.join(told)}"
+        small = " (a small penalty leaves small losses, and these differ by large factors)" if own > found.J / 2 else ""
+        yield f"to do        train on, take the network found (--optimal FILE), or ask for a larger penalty{small}"
+        theta, problem = self.facts.dual.theta, self.facts.problem
+        on = theta, problem.y
+        least = {
+            "penalty no loss": least_loss(*on, found.J - own, problem.loss),
+            "loss no penalty": least_penalty(*on, own, problem.loss),
+        }
+        if told := [f"with no more {what} is below {at_least(x)}" for what, x in least.items() if x]:
+            yield f"proved       {', '.join(told)}"
         same = found.P if several else found.pruned_P
         ways = [(f"the same neurons, balanced{'' if several else ' and pruned'}", same.upper)]
         if self.comparison.own is not None:
@@ -281,8 +283,6 @@ class NetworkReport(Report):
         saved = [f"{name}: {float(100 * (1 - x / found.J)):.3g} % less" for name, x in ways if x < found.J]
         if saved:
             yield f"would save   {'; '.join(saved)}"
-        small = " (a small penalty leaves small losses, and these differ by large factors)" if own > found.J / 2 else ""
-        yield f"to do        train on, take the network found (--optimal FILE), or ask for a larger penalty{small}"
 
     def _head(self) -> Iterator[str]:
         found, facts = self.comparison.examination, self.facts

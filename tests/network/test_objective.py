@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction as F
-from math import hypot
+from math import exp, hypot, log1p
 
 import pytest
 from hypothesis import given, settings
@@ -25,6 +25,7 @@ from relu_cert.network.objective import (
 )
 from relu_cert.network.stationarity import stationarity
 from relu_cert.network.trained import TrainedNetwork, alive, square_root
+from relu_cert.problem.loss import LOGISTIC
 
 Z = ((F(1), F(0)), (F(0), F(1)), (F(1), F(-1)))
 Y = (F(2), F(-1), F(1))
@@ -129,3 +130,29 @@ def test_no_network_has_a_smaller_loss_at_its_penalty_nor_a_smaller_penalty_at_i
         assert bounds[0] <= loss + 1e-9 and bounds[1] <= penalty + 1e-9
         if sharp:
             assert bounds == pytest.approx((loss, penalty), abs=1e-6)
+
+
+@pytest.mark.parametrize("decayed", [False, True])
+def test_the_least_loss_and_penalty_of_logarithms(decayed):
+    """Against drawn networks, and the optimal one, at which both bounds are sharp; a decayed bias is penalty."""
+    Z, y = [[1, 2], [-1, 1], [2, -1], [0, 3], [-2, -1]], [1, -1, 1, 1, -1]
+    optimal = certify(Z, y, "1/4", loss="logistic", decayed_bias=decayed)
+    facts = optimal.report.facts
+    on, draw = (facts.dual.theta, facts.problem.y), random.Random(2)
+    best = (float(optimal.network.b2), [[float(a) for a in n.w] for n in optimal.network.neurons])
+    cases = [(*best, [n.sign for n in optimal.network.neurons], True)]
+    for _ in range(300):
+        W = [[draw.gauss(0, 2) for _ in range(2)] for _ in range(draw.randint(0, 3))]
+        cases.append((draw.gauss(0, 1) * decayed, W, [draw.choice((-1, 1)) for _ in W], False))
+    strong = [0, 0]
+    for b, W, xi, sharp in cases:
+        f = [b + sum(s * max(sum(a * z for a, z in zip(w, row, strict=True)), 0) for s, w in zip(xi, W, strict=True))
+             for row in Z]  # fmt: skip
+        loss = sum(log1p(exp(-t * a)) for a, t in zip(f, y, strict=True))
+        penalty = (sum(hypot(*w) for w in W) + b * b / 2) / 4
+        bounds = float(least_loss(*on, F(penalty), LOGISTIC)), float(least_penalty(*on, F(loss), LOGISTIC))
+        assert bounds[0] <= loss + 1e-9 and bounds[1] <= penalty + 1e-9
+        strong = [n + (x > 0) for n, x in zip(strong, bounds, strict=True)]
+        if sharp:
+            assert bounds == pytest.approx((loss, penalty), abs=1e-5)
+    assert min(strong) > 10
