@@ -114,7 +114,7 @@ def objective(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, bags
 def least_loss(theta: Vector, y: Vector, penalty: Fraction, loss: Loss = SQUARES) -> Fraction:
     """No network with at most this penalty, lambda and a decayed bias included, has a smaller loss.
 
-    t theta is feasible at t lambda, so that loss + t penalty >= D(t theta) for all t >= 0 (of squares: t theta.y - t^2/2
+    t theta is feasible at t lambda: loss + t penalty >= D(t theta) for all t >= 0 (of squares: t theta.y - t^2/2
     |theta|^2); a decayed bias, which is counted with the loss there, costs no more in the penalty where t >= 1. The
     best t is taken, or, of a loss with logarithms, the best of some.
     """
