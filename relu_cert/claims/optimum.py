@@ -114,7 +114,7 @@ def of_the_set(facts: Facts, claim: str) -> Answer:
     K = len(found.classes)
     if claim == "p-unique":
         outputs = "its output is not zero" if K == 1 else "their outputs are independent"
-        each = f"{count(K, 'neuron')} can be active, each with one direction; {outputs}."
+        each = f"{count(K, 'neuron')} can be active, {'each ' * (K > 1)}with one direction; {outputs}."
         return proved("independence", each if K else "no neuron can be active.")
     if not found.active:
         return undecided("a neuron may have weight zero.")

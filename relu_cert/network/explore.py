@@ -117,7 +117,9 @@ def optimal_networks(facts: Facts) -> OptimalNetworks:
     if not facts.known and facts.problem.unlisted and facts.primal.neurons:
         return _found(facts)
     if not facts.known:
-        raise UsageError(f"the optimal set is not known: {facts.unsettled or 'lambda >= lambda_max'}.")
+        if facts.zero:
+            raise UsageError("lambda >= lambda_max: the zero network is the only best one, nothing is to be explored.")
+        raise UsageError(f"the optimal set is not known: {facts.unsettled}.")
     system = weight_system(facts)
     tied = _neurons(facts)
     neurons = [tied[a] for a in system.names]

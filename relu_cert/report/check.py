@@ -47,7 +47,7 @@ from relu_cert.report.filters import (
 )
 from relu_cert.report.headline import of_check
 from relu_cert.report.optimal_set import minimal_networks, optimal_set_json
-from relu_cert.report.shown import Report, Sentence, known, picked, plain, proved
+from relu_cert.report.shown import Report, Sentence, known, picked, plain, proved, proved_to
 from relu_cert.report.terminal import fold, report, shorten
 
 FORMAT = "relu_cert report"
@@ -371,7 +371,7 @@ def optimum(value: Value, digits: int) -> str:
     if value.lower > 0 and value.relative_gap > ROUGH:
         above = f"the network found is at most {percent_at_most(value.above)} above it"
         return f"{enclosed_number(value.lower, value.upper, digits)}; {above}"
-    return f"{enclosed_number(value.lower, value.upper, digits)}, proved to a relative {at_most(value.relative_gap)}"
+    return f"{enclosed_number(value.lower, value.upper, digits)}, {proved_to(value)}"
 
 
 def largest_text(found: LambdaMax, digits: int) -> str:

@@ -41,7 +41,7 @@ from relu_cert.report.filters import (
     neurons_in_lines,
 )
 from relu_cert.report.headline import after, of_network
-from relu_cert.report.shown import Report, picked, plain
+from relu_cert.report.shown import Report, picked, plain, proved_to
 from relu_cert.report.terminal import fold, report, shorten
 
 SHOWN_NEURONS = 12
@@ -309,11 +309,11 @@ class NetworkReport(Report):
         yield from self._parts()
         over = "networks of any width" if facts.problem.unlisted else "all patterns"
         best = replace(facts.value, upper=min(facts.value.upper, found.P.upper))  # the network may be the best known
-        yield f"optimum      {_value(best)} over {over}, {_proved(best)}"
+        yield f"optimum      {_value(best)} over {over}, {proved_to(best)}"
         if facts.unsettled == INTERRUPTED:
             yield "interrupted  this is the best bound proved so far"
         if (own := self.comparison.own) is not None:
-            yield f"             {_value(own.value)} over the network's own, {_proved(own.value)}"
+            yield f"             {_value(own.value)} over the network's own, {proved_to(own.value)}"
         elif self.own_left_out:
             yield f"             not over its own patterns: {self.own_left_out}"
         if self.data.targets > 1:
@@ -345,8 +345,3 @@ def _shown(interval: Interval) -> str:
 
 def _value(value: Value) -> str:
     return one_number(value.lower, value.upper, 12)
-
-
-def _proved(value: Value) -> str:
-    gap: Fraction = value.relative_gap
-    return "exactly" if gap == 0 else f"proved to a relative {at_most(gap)}"

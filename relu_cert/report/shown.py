@@ -19,7 +19,8 @@ from relu_cert.checker import recheck_command
 from relu_cert.claims.claim import Result, Verdict
 from relu_cert.data.dataset import Dataset, Source
 from relu_cert.exact import rational
-from relu_cert.prove.facts import Facts
+from relu_cert.figures import at_most
+from relu_cert.prove.facts import Facts, Value
 
 
 def plain(value: Any) -> Any:
@@ -140,6 +141,13 @@ class Sentence:
         """Whether these verdicts, and its numbers, allow it."""
         said = {result.claim: result.verdict for result in results}
         return self.holds and all(said.get(claim) is verdict for claim, verdict in self.needs)
+
+
+def proved_to(value: Value) -> str:
+    """How well p* is known: where it may be 0 no relative gap says that."""
+    if value.lower == value.upper:
+        return "exactly"
+    return f"proved to a relative {at_most(value.relative_gap)}" if value.lower > 0 else "proved"
 
 
 def proved(*claims: str) -> Needs:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relu_cert import examples
+from relu_cert import certify, examples
+from relu_cert import path as certified_path
 from relu_cert.data import read_csv
 from relu_cert.path.curve import CurveNeuron, Sample
 from relu_cert.path.pieces import Gap, PathPieces, Piece
@@ -20,12 +21,13 @@ from relu_cert.problem import relu
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.prove.prove import zero_facts
 from relu_cert.report.html.check import check_page
-from relu_cert.report.html.path_figures import Axis, Stretch, levels, path_figure, spread, stretches, tracks
+from relu_cert.report.html.path_figures import Axis, Stretch, levels, path_figure, spread, stretches, tracks, values
 from relu_cert.report.html.svg import thin_line
 from relu_cert.report.path import PathReport
 from tests.cli.run import run
 from tests.report.pages import Page, assert_loads_nothing, example_outcome
 
+CUBE = (list(product((-1, 1), repeat=3)), [a * b * c for a, b, c in product((-1, 1), repeat=3)])
 fast = settings(derandomize=True, deadline=None, max_examples=60)
 
 
@@ -197,3 +199,21 @@ def test_check_shows_the_path_it_proved():
     with_path = check_page(example_outcome("conjecture", interval=("24", "40")))
     assert 'id="path"' not in plain
     assert 'id="path"' in with_path and "The size |w| of every neuron, times its sign" in Page(with_path).prose
+
+
+def test_the_optimal_value_is_drawn_over_sets_of_networks(tmp_path, monkeypatch):
+    """The cube has no unique network anywhere: p*, the loss and the penalty are drawn all the same, and the page does
+    not say that nothing is proved; the values are those of `check`."""
+    monkeypatch.chdir(tmp_path)
+    assert run("path", "--example", "cube", "--from", "1/2", "--quiet", "--html", "p.html").code == 0
+    text = Path("p.html").read_text(encoding="utf-8")
+    assert "Nothing is proved" not in text and "The optimal value along the path" in text
+    assert "The weights of the neurons along the path" not in text
+    found = certified_path(*CUBE, low="1/2", high=1, bias=True)
+    drawn = values(found.report.cover, CUBE[1])
+    assert drawn[0].x < drawn[-1].x == 0 and len(drawn) > 20 and {one.run for one in drawn} == {0}
+    for one in (drawn[0], drawn[len(drawn) // 2], drawn[-1]):
+        exact = certify(*CUBE, Fraction(10**one.x), claims=["optimal"], bias=True)
+        assert one.value == pytest.approx(float(exact.value.upper), rel=1e-9)
+        penalty = 10**one.x * sum(float(n.norm) for n in exact.report.facts.primal.neurons)
+        assert one.penalty == pytest.approx(penalty, abs=1e-6)

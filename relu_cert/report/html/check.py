@@ -70,7 +70,7 @@ def check_page(report: CheckReport) -> str:
         _proof(report),
         _optimal_set(report),
         _path(report),
-        sensitivity_section(report.facts),
+        sensitivity_section(report.facts) if _said(report, "sensitivity") else None,
         *([formula_section(report.formulas.equations())] if report.exact and report.formulas is not None else []),
         _numbers(report),
         _verify(report),
@@ -228,10 +228,20 @@ def free_sentence(b2: Fraction, skip: Sequence[Fraction]) -> Element:
 
 def _proof(report: CheckReport) -> Section:
     seen = view(report.facts, report.data)
-    found = None if seen is None else optimal_set_view(report.facts)
+    of_set = _said(report, *OF_THE_SET)
+    found = optimal_set_view(report.facts) if of_set and seen is not None else None
     tied = () if found is None else found.neurons
     dual = [] if seen is None else [dual_figure(seen, tied), sphere_figure(seen, tied)]
-    return Section("proof", "The proof", (_bound(report.facts), figures(*dual, independence_figure(report.facts))))
+    independent = independence_figure(report.facts) if of_set else None
+    return Section("proof", "The proof", (_bound(report.facts), figures(*dual, independent)))
+
+
+OF_THE_SET = ("p-unique", "convex-unique", "optimal-set", "minimal", "connected", "min-norm", "e-equals-a")
+
+
+def _said(report: CheckReport, *claims: str) -> bool:
+    """Whether one of these claims is PROVED or REFUTED: a page shows nothing of what was not asked for."""
+    return any(one.claim in claims and one.verdict is not Verdict.UNDECIDED for one in report.results)
 
 
 def _bound(facts: Facts) -> Element | None:
@@ -292,7 +302,7 @@ def _path(report: CheckReport) -> Section | None:
     from relu_cert.report.html.path import path_section
 
     facts = report.facts
-    if facts.path is None:
+    if facts.path is None or not any(one.claim.endswith("continuous") for one in report.results):
         return None
     return path_section(facts.problem, facts.path.cover, facts.lambda_max, report.names)
 

@@ -9,9 +9,10 @@ from html import unescape
 from xml.etree.ElementTree import Element
 
 from relu_cert.claims.claim import Result, Verdict
-from relu_cert.figures import at_most, count, one_number, short
+from relu_cert.figures import count, one_number, short
 from relu_cert.report.check import CheckReport
 from relu_cert.report.html.page import e, fragment, style
+from relu_cert.report.shown import proved_to
 
 COLOURS = {Verdict.PROVED: "#1a9850", Verdict.REFUTED: "#d73027", Verdict.UNDECIDED: "#b8860b"}
 CLOSE = "margin:0 0 .4em"
@@ -26,9 +27,8 @@ def notebook(headline: str, text: str, page: str) -> str:
 def notebook_check(report: CheckReport, page: str) -> str:
     """The same with the verdicts as a table."""
     facts, value = report.facts, report.facts.value
-    gap = "exactly" if value.lower == value.upper else f"proved to a relative {at_most(value.relative_gap)}"
     found = count(len(facts.primal.neurons), "active group" if facts.problem.kind == "cgl" else "neuron")
-    head = f"p* = {one_number(value.lower, value.upper, 12)}, {gap}; λ = {short(facts.lam)}; {found}"
+    head = f"p* = {one_number(value.lower, value.upper, 12)}, {proved_to(value)}; λ = {short(facts.lam)}; {found}"
     return _box(report.headline, [e("p", head, style=CLOSE), verdict_table(report.results), *pictures(page)])
 
 

@@ -282,8 +282,8 @@ def formula_section(equations: Iterable[tuple[Any, Any]]) -> Section:
         e("tr", e("td", NAMES.get(str(left), str(left).replace("xi_", "ξ_"))), e("td", math(right), enclosed(right)))
         for left, right in equations
     ]
-    note = e("p", "Proved, in exact numbers: what is not proved is not here. ξ = -1: outputs are subtracted.")
-    return Section("closed-form", "In closed form", (note, e("table", e("tbody", rows))))
+    text = "Derived exactly from what is proved; what does not follow is not here. ξ = -1: outputs are subtracted."
+    return Section("closed-form", "In closed form", (e("p", text), e("table", e("tbody", rows))))
 
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import log10
 from xml.etree.ElementTree import Element, tostring
 
-from relu_cert.exact import rational, sqrt_upper
+from relu_cert.exact import Vector, rational, sqrt_upper
 from relu_cert.figures import at_most, count, decimal, holds_on, lies_in
 from relu_cert.path.curve import Breakpoint, Sample, samples
 from relu_cert.path.pieces import PathPieces
@@ -38,6 +38,7 @@ from relu_cert.report.html.path_figures import (
     path_figure,
     stretches,
     tracks,
+    values,
 )
 from relu_cert.report.path import PathReport, event
 
@@ -61,9 +62,9 @@ def path_page(report: PathReport) -> str:
 def path_section(problem: Problem, cover: PathPieces, largest: LambdaMax, names: Sequence[str]) -> Section | None:
     """The path as a part of another page."""
     points = tuple(samples(problem, cover))
-    drawn = figures(*path_pictures(cover, largest, points, names)) if points else None
-    if drawn is None:
+    if not cover.pieces or not (pictures := path_pictures(cover, largest, points, problem.y, names)):
         return None
+    drawn = figures(*pictures)
     text = f"On {_interval(cover.lo, cover.hi)}, {_covered(cover)}."
     return Section("path", "The path", (e("p", text), drawn))
 
@@ -100,8 +101,8 @@ def _share(cover: PathPieces) -> str:
 
 
 def _pictures(report: PathReport) -> tuple[Element | None, ...]:
-    drawn = path_pictures(report.cover, report.largest, report.samples, report.names, report.breakpoints)
-    if report.samples and drawn:
+    drawn = _drawn(report, report.names)
+    if report.cover.pieces and drawn:
         return (figures(*drawn), *_radius(report))
     return (e("p", "Nothing is proved on the interval, or its numbers cannot be drawn.", cls="note"),)
 
@@ -118,7 +119,7 @@ def _radius(report: PathReport) -> list[Element]:
 
 def path_svg(report: PathReport) -> str | None:
     """The first picture of the page as a file of its own; None where nothing can be drawn."""
-    drawn = path_pictures(report.cover, report.largest, report.samples, (), report.breakpoints)
+    drawn = _drawn(report, ())
     if not drawn or drawn[0] is None:
         return None
     svg = drawn[0][0]
@@ -127,10 +128,16 @@ def path_svg(report: PathReport) -> str | None:
     return tostring(svg, encoding="unicode") + "\n"
 
 
+def _drawn(report: PathReport, names: Sequence[str]) -> list[Element | None]:
+    y = report.facts.problem.y
+    return path_pictures(report.cover, report.largest, report.samples, y, names, report.breakpoints)
+
+
 def path_pictures(
     cover: PathPieces,
     largest: LambdaMax,
     points: Sequence[Sample],
+    y: Vector,
     names: Sequence[str],
     breakpoints: tuple[Breakpoint, ...] = (),
 ) -> list[Element | None]:
@@ -138,14 +145,15 @@ def path_pictures(
     root = sqrt_upper(largest.squared)
     try:
         ends = [drawable(cover.lo), drawable(cover.hi), drawable(root)]
-        found, steps = tracks(points, cover), levels(points, cover)
+        found, steps, every = tracks(points, cover), levels(points, cover), values(cover, y)
     except (OverflowError, ValueError):
         return []
     if min(ends) <= 0.0 or not (steps or cover.gaps or cover.pieces):
         return []
     top = max(min(ends[1], 1.3 * ends[2]), 1.001 * ends[0])
     axis = Axis(log10(ends[0]), log10(top), stretches(cover, largest), breakpoints)
-    return [path_figure(axis, found, steps), objective_figure(axis, steps), angles_figure(axis, found, names)]
+    neurons = path_figure(axis, found, steps) if points or cover.gaps else None
+    return [neurons, objective_figure(axis, every), angles_figure(axis, found, names)]
 
 
 BREAKPOINTS, GAPS = ("at λ", "event, as λ falls", "width"), ("λ", "relative width", "why")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
-from math import atan2, ceil, floor, log10, pi
+from math import atan2, ceil, floor, log, log10, pi
 from typing import Literal
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from relu_cert.exact import sqrt_upper
-from relu_cert.path.curve import Breakpoint, CurveNeuron, Sample
+from relu_cert.exact import Vector, sqrt_upper
+from relu_cert.path.curve import DENSE, Breakpoint, CurveNeuron, Sample
 from relu_cert.path.pieces import PathPieces
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.report.html.page import e, number
@@ -134,6 +134,25 @@ def levels(samples: Sequence[Sample], cover: PathPieces) -> list[Level]:
             penalty = float(s.lam) * sum(n.weight for n in s.neurons)
             found.append(Level(log10(s.lam), float(s.upper), penalty, len(s.neurons), run))
         before = group[-1]
+    return found
+
+
+def values(cover: PathPieces, y: Vector) -> list[Level]:
+    """p* and its parts over all pieces, sets too, which have one residual: s is dual feasible at lambda = 1,
+    so that lambda^2 (y.s / lambda - |s|^2/2) is at most p*, and near it; lambda^2 |s|^2/2 is the loss."""
+    found: list[Level] = []
+    run, end, target = 0, None, np.array([float(x) for x in y])
+    for piece in cover.pieces:
+        run, end = run + (end is not None and piece.lo > end), piece.hi
+        S = np.array([[float(x) for x in s] for s in piece.s])
+        pull, square = S @ target, S @ S.T
+        lo, hi = float(piece.lo), float(piece.hi)
+        parts = 1 if len(S) == 1 else ceil(DENSE * log(hi / lo)) + 1
+        for tau in np.linspace(1.0, -1.0, parts + 1):
+            lam = 2 / ((1 / lo + 1 / hi) + (1 / lo - 1 / hi) * tau)
+            powers = tau ** np.arange(len(S))
+            dual, lost = lam * float(powers @ pull), lam * lam / 2 * float(powers @ square @ powers)
+            found.append(Level(log10(lam), dual - lost, dual - 2 * lost, 0, run))
     return found
 
 
