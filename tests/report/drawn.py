@@ -28,13 +28,13 @@ def rows_of(draw: Random, d: int, n: int) -> Rows:
     return draw.choice(kinds)
 
 
-def command(draw: Random) -> list[str]:
-    """Files d.csv, n.json and w.txt are written, and what to do with them is told."""
+def command(draw: Random, folder: Path) -> list[str]:
+    """Files d.csv, n.json and w.txt are written into the folder, and what to do with them is told."""
     d, n = draw.randint(1, 2), draw.randint(1, 6)
     rows, logistic = rows_of(draw, d, n), draw.random() < 0.2
     labels = (0, 1) if logistic else draw.choice(((-3, -2, -1, 0, 1, 2, 3), (0,), (2,)))
     body = "".join(",".join(map(str, [*row, draw.choice(labels)])) + "\n" for row in rows)
-    Path("d.csv").write_text(",".join([*(f"x{j}" for j in range(d)), "y"]) + "\n" + body)
+    (folder / "d.csv").write_text(",".join([*(f"x{j}" for j in range(d)), "y"]) + "\n" + body)
     loss = ["--loss", "logistic"] * logistic
     bias = ["--bias"] * (draw.random() < 0.3)
     match draw.choice(("check",) * 6 + ("path", "path", "network", "network", "network", "explore", "solution")):
@@ -70,10 +70,10 @@ def command(draw: Random) -> list[str]:
                     ["--penalty", "pytorch", "--no-decay", "bias"],
                     ["--penalty", "sklearn"],
                 ]
-            Path("n.json").write_text(json.dumps(net))
+            (folder / "n.json").write_text(json.dumps(net))
             return ["network", "n.json", "d.csv", "--lambda", draw.choice(ABSOLUTE), *bias, *loss, *draw.choice(ways)]
         case "explore":
             return ["explore", "d.csv", "--validation", "d.csv", "--test", "d.csv", "--lambda", draw.choice(LAMBDAS)]
-    Path("w.txt").write_text(" ".join(draw.choice(("0", "0", "1", "1/2", "-1")) for _ in range(d)))
+    (folder / "w.txt").write_text(" ".join(draw.choice(("0", "0", "1", "1/2", "-1")) for _ in range(d)))
     asked = draw.choice(([], ["--intercept"], ["--average"]))
     return ["solution", "w.txt", "d.csv", "--lambda", draw.choice(ABSOLUTE), *asked]

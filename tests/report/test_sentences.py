@@ -196,7 +196,7 @@ def test_every_statement_about_drawn_data_has_the_claim_that_it_needs(seed):
     """Four commands of each seed on data with coincidences; what is refused is refused by a sentence."""
     draw = random.Random(seed)
     for _ in range(4):
-        parts = command(draw)
+        parts = command(draw, Path())
         own = [] if parts[0] == "explore" else ["--certificate", "c.json"]
         ran = run(*parts, "--quiet", "--html", "p.html", "--force", *own)
         assert ran.code in (0, 64, 65), (parts, ran.err)
