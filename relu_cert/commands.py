@@ -41,6 +41,7 @@ from relu_cert.driver.variant import (
     NetworkModel,
     Variant,
     apply_variant,
+    list_patterns,
     network_problem,
     network_variant,
     require_softmax,
@@ -142,8 +143,16 @@ def check_problem(
     """A network; over some patterns only, beside the same over all of them, at the same lambda, where D_Z can be
     listed."""
     listed = listed or "patterns-complete" in asked.named
+    if "patterns-complete" in asked.named and data.source.opposites:
+        raise UsageError("patterns are those of the rows, whatever the slope; leave --slope out.")
     problem = network_variant(data, model, variant, stages, max_patterns, listed=listed)
+    apart = listed and problem.unlisted and problem.targets == 1 and not data.source.opposites
+    patterns = list_patterns(problem.relu.Z, stages, max_patterns) if apart else None
     facts, results = answer(asked, problem, stages, limits)
+    if patterns is not None:  # of windows or sets: a cover proves all but that
+        whole = replace(problem, network=replace(problem.relu, all=patterns))
+        facts = replace(facts, problem=whole)
+        results = decide(facts, asked.claims)
     report = CheckReport(data.source, data, results_of(data.source, results), target, facts)
     if variant.gates is None:
         return report

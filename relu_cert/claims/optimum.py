@@ -5,7 +5,6 @@ What is said of all optimal networks with several outputs: where they are one, t
 
 from __future__ import annotations
 
-from relu_cert.bags import EACH
 from relu_cert.claims.claim import VARIANTS, Answer, claim, proved, refuted, undecided
 from relu_cert.evidence.outputs import Pair
 from relu_cert.exact import sqrt_upper
@@ -18,8 +17,6 @@ EVERYWHERE = (*VARIANTS, "outputs")
 
 
 def _not_all_patterns(problem: Problem) -> str:
-    if problem.network is not None and problem.network.bags is not EACH:
-        return "with --conv, --bags or a slope patterns are not listed"
     return "" if problem.listed is not None or problem.unlisted else "it is about networks over all patterns"
 
 

@@ -249,6 +249,8 @@ def _bags(
         return " ".join(map(str, row)) if labels is None else quote(labels[row.index(Fraction(1))])
 
     for (text, at), target in zip(bags, Y, strict=True):
+        if not text.strip():
+            raise DataError(f"{name}: row {at} names no bag in {column}; give every row the name of its bag.")
         i = numbers.setdefault(text, len(numbers))
         if i == len(targets):
             targets.append((target, at))

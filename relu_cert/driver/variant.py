@@ -15,6 +15,7 @@ from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.free import Free, roots, with_zero_rows
 from relu_cert.patterns import enumerate_patterns
+from relu_cert.patterns.pattern_set import PatternSet
 from relu_cert.patterns.predict import draw_gates, predict
 from relu_cert.problem import gated, over_patterns, relu, unlisted_relu, written_out
 from relu_cert.problem.loss import LOGISTIC, SOFTMAX, SQUARES, Loss
@@ -64,14 +65,18 @@ def network_problem(
         return unlisted_relu(data.Z, data.y, data.bags, data.targets)
     if model == "relu" and not listed and predict(data.Z).bound > MANY_PATTERNS:
         return unlisted_relu(data.Z, data.y)
+    return (gated if model == "gated" else relu)(data.Z, data.y, list_patterns(data.Z, stages, max_patterns))
+
+
+def list_patterns(Z: Matrix, stages: Stages, max_patterns: int) -> PatternSet:
+    """All patterns of the rows, while there is time."""
 
     def advance(done: int, total: int) -> None:
         require_time()
         stages.advance(done, total)
 
     with stages.stage("patterns"):
-        patterns = enumerate_patterns(data.Z, max_patterns=max_patterns, progress=advance)
-    return (gated if model == "gated" else relu)(data.Z, data.y, patterns)
+        return enumerate_patterns(Z, max_patterns=max_patterns, progress=advance)
 
 
 def network_variant(

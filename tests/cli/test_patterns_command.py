@@ -1,5 +1,6 @@
 """python -m relu_cert patterns"""
 
+import json
 import os
 import random
 import re
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import relu_cert
+import verify
 from relu_cert import examples
 from relu_cert.data import read_csv
 from relu_cert.patterns import load_npz
@@ -222,6 +224,34 @@ def test_windows_and_sets_have_the_patterns_of_their_rows():
         ("signals.csv", "--conv", "1d:2"), ("sets.csv", "--bags", "s"), ("rows.csv",)
     )]  # fmt: skip
     assert totals[0] == totals[1] == totals[2] == len(relu_cert.patterns([[1, 0, 1], [0, 1, 1]], conv="1d:2"))
-    refused = run("patterns", "signals.csv", "--conv", "1d:2", "--slope", "1/10")
-    assert refused.code == 64
-    assert "whatever the slope" in refused.err
+    for command in (("patterns",), ("check", "--claims", "patterns-complete")):
+        refused = run(*command, "signals.csv", "--conv", "1d:2", "--slope", "1/10")
+        assert refused.code == 64
+        assert "whatever the slope" in refused.err
+
+
+@pytest.mark.parametrize("more", [(), ("--decayed-bias",), ("--free", "output-bias"), ("--loss", "logistic")])
+def test_a_certificate_lists_the_patterns_of_windows(more):
+    """The checker counts them over the rows; one that is missing, or a pattern over the images, is rejected."""
+    Path("signals.csv").write_text("1,0,1,1\n0,1,1,-1\n1,1,0,1\n")
+    arguments = (
+        "--conv",
+        "1d:2",
+        "--lambda",
+        "1/9",
+        "--claims",
+        "patterns-complete,optimal",
+        "--certificate",
+        "c.json",
+    )
+    found = run("check", "signals.csv", *arguments, *more, "--json").json
+    total = run("patterns", "signals.csv", "--conv", "1d:2", "--json").json["total"]
+    assert found["patterns"]["total"] == total
+    assert {one["claim"]: one["verdict"] for one in found["claims"]} == dict.fromkeys(arguments[5].split(","), "PROVED")
+    certificate, raw = json.loads(Path("c.json").read_bytes()), Path("signals.csv").read_bytes()
+    assert "all of D_Z" in str(verify.check(json.dumps(certificate).encode(), raw))
+    witnesses = certificate["facts"]["patterns"]["groups"][0]["witnesses"]
+    assert len(witnesses) <= total
+    certificate["facts"]["patterns"]["groups"][0]["witnesses"] = witnesses[:-1]
+    with pytest.raises(verify.Rejected, match="witnesses"):
+        verify.check(json.dumps(certificate).encode(), raw)

@@ -148,6 +148,7 @@ def test_windows_that_do_not_fit_are_refused(rule: str, sentence: str) -> None:
     [
         (b"b,x,y\na,1,2\nc,1,2\na,1,3\n", "within the bag 'a': it is 2 in row 2 and 3 in row 4"),
         (b"b,x,y\na,1,2\na,3,2\n", "there is one bag only"),
+        (b"b,x,y\na,1,2\n,3,2\n", "row 3 names no bag in column 1"),
         (b"b,x,y\na,0,2\nc,0,1\n", "all rows that a neuron sees are zero"),
     ],
 )
