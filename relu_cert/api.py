@@ -73,10 +73,7 @@ from relu_cert.request import (
     spoken,
     variant,
 )
-from relu_cert.results.base import CertifiedResult
-from relu_cert.results.check import Certified
-from relu_cert.results.network import CertifiedNetwork
-from relu_cert.results.path import CertifiedPath
+from relu_cert.results.certified import Certified, CertifiedNetwork, CertifiedPath, CertifiedResult
 from relu_cert.results.solution import DEFAULT_GAP as SOLUTION_GAP
 from relu_cert.results.solution import CertifiedGroupLasso, CertifiedSolution, certified_solution
 

@@ -33,7 +33,7 @@ from properties.symbolic.reader import read_certificate
 from relu_cert import certify
 from relu_cert.certificate import dumps
 from relu_cert.driver.optimum import IntervalChoice, WantedDerivatives
-from relu_cert.results.check import Certified
+from relu_cert.results.certified import Certified
 
 MOST_WORK = 4_000  # a few seconds
 

@@ -46,7 +46,7 @@ from relu_cert.figures import holds_on
 from relu_cert.path.bounds import Bounds, bounds_of
 from relu_cert.path.curve import Breakpoint
 from relu_cert.path.pieces import PathPieces, Piece
-from relu_cert.path.polynomial import least, most
+from relu_cert.path.tube import least, most
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import Ball, class_map, is_stable
 from relu_cert.prove.exact_optimum import guesses

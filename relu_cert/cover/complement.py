@@ -20,7 +20,7 @@ from relu_cert.cover.stack import Floats
 from relu_cert.cover.train import Trained
 from relu_cert.exact import Vector, dot
 from relu_cert.free import orthogonal
-from relu_cert.prove.level import on_face
+from relu_cert.prove.candidates import on_face
 
 TWO_SIDED_BITS = 150  # as many digits of theta are 0 where it is orthogonal
 IDLE_BITS, FLOAT_IDLE_BITS = 180, 40  # weights below this part of the largest are 0: theta has 220 digits, or 53

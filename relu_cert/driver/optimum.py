@@ -16,8 +16,8 @@ from relu_cert.clock import interruptible, planned
 from relu_cert.cover.limits import Limits, ProgressEvent
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
+from relu_cert.path.conditions import faces
 from relu_cert.path.sensitivity import differentiable, enclosed_derivatives, sensitivity
-from relu_cert.path.tied_faces import faces
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts, LambdaMax, PathFacts, SensitivityFacts
 from relu_cert.prove.ggp.decide import position_facts

@@ -25,7 +25,7 @@ from relu_cert.network.trained import open_gates
 from relu_cert.network.vertices import interior_point, nearest_mean
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import Exactly, ExactSet, Facts, UnknownSet
-from relu_cert.prove.polytope.system import weight_system
+from relu_cert.prove.polytope.walk import weight_system
 
 Floats = NDArray[np.float64]
 Extreme = Literal["norm", "random"]

@@ -42,7 +42,7 @@ from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import AlgebraicSet, BallSet, ExactSet, Facts, NeuronClass, UnknownSet
 from relu_cert.prove.field import Number
 from relu_cert.prove.polytope.polytope import Polytope
-from relu_cert.prove.polytope.system import System, weight_system
+from relu_cert.prove.polytope.walk import System, weight_system
 
 BITS = 256
 SMALL = 1e-9  # weights below this part of the largest are proposed as zero

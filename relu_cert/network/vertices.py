@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Vector, dot, nearest_solution
-from relu_cert.prove.polytope.system import System
+from relu_cert.prove.polytope.walk import System
 
 Floats = NDArray[np.float64]
 _ZERO = Fraction(0)

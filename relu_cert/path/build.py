@@ -11,15 +11,23 @@ from flint import fmpq
 
 from relu_cert.errors import Unsettled
 from relu_cert.exact import Matrix, Vector, column, columns_of, to_fmpq, to_fraction, to_vector
-from relu_cert.path.branch import BranchPoint, FollowedBranch, roots_within, taylor
-from relu_cert.path.candidates import FoundClasses, candidates
-from relu_cert.path.faces import pinned as pinned_on
-from relu_cert.path.faces import require_faces
-from relu_cert.path.groups import is_ray, moving_classes, require_even
+from relu_cert.path.candidates import FoundClasses, candidates, is_ray, moving_classes, require_even
 from relu_cert.path.pieces import Even, Piece, pinned_of
-from relu_cert.path.polynomial import least, lowest
 from relu_cert.path.sharpen import Sharp, sharpened
-from relu_cert.path.tube import Refused, Tube, enclose, require_independence
+from relu_cert.path.tube import (
+    BranchPoint,
+    FollowedBranch,
+    Refused,
+    Tube,
+    enclose,
+    least,
+    lowest,
+    require_faces,
+    require_independence,
+    roots_within,
+    taylor,
+)
+from relu_cert.path.tube import pinned as pinned_on
 from relu_cert.path.unlisted import Entered, Training, corrected, covered_candidates, joined, trained
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap, class_map, independent, projector

@@ -2,6 +2,8 @@
 
 What is out at s(-1) and at s(1), for all s within rho, is out within rho of the chord between them: the largest
 xi s.(Zu)_+ over a piece is convex in s.
+
+Superclasses along a path: classes that tie on all s orthogonal to a subspace L, with outputs that differ by L.
 """
 
 from __future__ import annotations
@@ -12,32 +14,21 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
+from flint import fmpq_mat
 
 from relu_cert.bags import EACH, Each
-from relu_cert.exact import Matrix, Vector, columns_of, norm_squared
-from relu_cert.path.faces import pinned_where_needed
-from relu_cert.path.pieces import path_ends
-from relu_cert.path.polynomial import least, room
-from relu_cert.path.tube import Refused
+from relu_cert.errors import Unsettled
+from relu_cert.exact import Matrix, Vector, column, columns_of, dot, norm_squared, to_fraction
+from relu_cert.path.pieces import Lifted, Piece, path_ends
+from relu_cert.path.tube import Refused, least, pinned_where_needed, room
 from relu_cert.patterns.pattern_set import Bits
 from relu_cert.problem.networks import correlation, parallel_classes
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.candidates import (
-    block_face,
-    fine_rows,
-    not_out,
-    out_threshold_squared,
-    solved_pieces,
-)
-from relu_cert.prove.classes import class_map, frobenius_squared
-from relu_cert.prove.facts import (
-    BlockMultipliers,
-    Multipliers,
-    NeuronClass,
-    PieceMultiplier,
-    PieceMultipliers,
-)
+from relu_cert.prove.candidates import block_face, fine_rows, not_out, out_threshold_squared, solved_pieces
+from relu_cert.prove.classes import ClassMap, class_map, frobenius_squared, independent
+from relu_cert.prove.facts import BlockMultipliers, Multipliers, NeuronClass, PieceMultiplier, PieceMultipliers
 from relu_cert.prove.multipliers import binary_grid, project, round_to_grid, solve_piece
+from relu_cert.prove.optimal_set import project_away, superclasses
 from relu_cert.prove.projection import exact_face
 from relu_cert.serialize import Sign
 from relu_cert.solve import FloatProblem, multipliers
@@ -197,3 +188,95 @@ def region(Z: Matrix, neuron: NeuronClass, rows: Bits) -> dict[int, bool]:
     zeros = {k for c in neuron.kinks for k in planes[c]}
     on = neuron.pattern or ""
     return {k: on[k] == "1" for k, z in enumerate(Z) if rows[k] and any(z) and k not in zeros}
+
+
+def columns_seen(problem: Problem) -> Matrix:
+    """The columns of P Z."""
+    network = problem.relu
+    return tuple(network.bags.pooled(column) for column in zip(*network.Z, strict=True))
+
+
+def path_groups(
+    problem: Problem, s: Sequence[Vector], rho: Fraction, classes: Sequence[NeuronClass], lift: Matrix
+) -> tuple[tuple[int, ...], ...]:
+    """The superclasses with respect to L, by their first class.
+
+    ReLU: where L holds the range of Z, u and -u have the same value on s orthogonal to L; so two classes of one sign
+    whose regions are antipodal. Else classes with equal Pi G Pi, if they have no constraints.
+    """
+    if not lift:
+        return tuple((a,) for a in range(len(classes)))
+    if problem.network is None:
+        if any(problem.blocks[one.block or 0].K is not None for one in classes):
+            raise Unsettled("neurons in cones that tie on a whole piece")
+        maps = [class_map(problem, neuron) for neuron in classes]
+        return superclasses(maps, lift)
+    if len(independent((*lift, *columns_seen(problem)))) > len(lift):
+        return tuple((a,) for a in range(len(classes)))
+    rows = {xi: fine(problem.network.bags, path_ends(s), xi, rho) for xi in (1, -1)}
+    regions = [region(problem.network.Z, neuron, rows[neuron.sign]) for neuron in classes]
+    groups: list[tuple[int, ...]] = []
+    for a, one in enumerate(regions):
+        if any(a in group for group in groups):
+            continue
+        other = {k: not on for k, on in one.items()}
+        pair = [b for b in range(a + 1, len(classes)) if classes[b].sign == classes[a].sign and regions[b] == other]
+        groups.append((a, *pair[:1]))
+    return tuple(groups)
+
+
+def is_ray(one: ClassMap, lift: Matrix) -> bool:
+    """Whether v = B's has one direction for all s orthogonal to the lift."""
+    return bool(project_away(lift, one.B()).rank() <= 1)
+
+
+def kernel(one: ClassMap, lift: Matrix) -> fmpq_mat:
+    """G Pi"""
+    B = one.B()
+    return B * project_away(lift, B).transpose()
+
+
+def moving_classes(maps: Sequence[ClassMap], rays: Sequence[int], pinned: Sequence[int], lift: Matrix) -> list[int]:
+    """The places of the classes whose G Pi is no combination of those before it; rays are left out."""
+    chosen: list[int] = []
+    known: Matrix = ()
+    for a, one in enumerate(maps):
+        if a in rays:
+            continue
+        if a in pinned:
+            more = independent((*known, tuple(map(to_fraction, kernel(one, lift).entries()))))
+            if len(more) == len(known):
+                continue
+            known = more
+        chosen.append(a)
+    return chosen
+
+
+def require_even(problem: Problem, maps: Sequence[ClassMap], groups: Sequence[Sequence[int]], lift: Matrix) -> None:
+    """Unsettled unless y and the sums of outputs of every superclass are orthogonal to L, for s orthogonal to L."""
+    if any(dot(l, problem.y) for l in lift):
+        raise Unsettled("y is not orthogonal to the lift")
+    for group in groups if lift else ():
+        total = sum((kernel(maps[a], lift) for a in group[1:]), kernel(maps[group[0]], lift))
+        if project_away(lift, total) != total:
+            raise Unsettled("neurons that tie on a whole piece have no even weights")
+
+
+def active_classes(piece: Piece, lifted: Lifted) -> tuple[list[int], list[int]]:
+    """The numbers of the superclasses with weight, and their classes that are not forced, ascending."""
+    core = [s for s, group in enumerate(lifted.groups) if any(any(piece.weights[a]) for a in group)]
+    active = sorted(a for s in core for a in lifted.groups[s] if a not in lifted.forced)
+    return core, active
+
+
+def void_rows(problem: Problem, lifted: Lifted, maps: Sequence[ClassMap]) -> list[int]:
+    """The rows l of the lift with l.y = 0 and B_a'l = 0 for all classes that are not forced."""
+    if problem.network is not None:
+        return []
+    free = [one for a, one in enumerate(maps) if a not in lifted.forced]
+    return [i for i, l in enumerate(lifted.lift) if not dot(l, problem.y) and all(silent(one, l) for one in free)]
+
+
+def silent(one: ClassMap, l: Vector) -> bool:
+    """B'l = 0, so that l.q = 0 whatever the residual."""
+    return not any((one.B().transpose() * column(l)).entries())

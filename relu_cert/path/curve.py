@@ -1,4 +1,7 @@
-"""The curve: lambda, objective and neurons at points of the smooth pieces, each within a proved radius."""
+"""The curve: lambda, objective and neurons at points of the smooth pieces, each within a proved radius.
+
+A point of many digits on the branch of a piece: the kernel equations at one lambda, corrected as in `sharpen`.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,65 @@ from math import ceil, log
 from typing import Annotated
 
 import numpy as np
+from flint import fmpz
 
 from relu_cert.clock import stopped
-from relu_cert.exact import Vector, column, dot, norm_squared, sqrt_upper, to_fraction, to_vector
-from relu_cert.path.bounds import Bounds, bounds_of
-from relu_cert.path.ends import End, judge_end, proved_end
+from relu_cert.exact import Vector, column, dot, norm_squared, sqrt_upper, to_fmpq, to_fraction, to_vector
+from relu_cert.path.bounds import Bounds, End, bounds_of, judge_end, proved_end
 from relu_cert.path.pieces import PathPieces, Piece
-from relu_cert.path.sharp import followed, sharpened, within
+from relu_cert.path.sharpen import ONE, exactly_fixed, sweep
+from relu_cert.path.tube import jacobian
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import face_conditions
 from relu_cert.prove.facts import LambdaMax, NeuronClass
+from relu_cert.prove.multipliers import on_grid
 from relu_cert.serialize import UNWRITTEN, Key
+
+KEPT = 128  # bits of the point
+STEPS = 9
+CLOSE = 2.0**-96  # a step so small, relative, is the last: the next one would be far smaller
+
+
+def sharpened(known: Bounds, lam: Fraction) -> tuple[Vector, Vector] | None:
+    """s and alpha at lambda, rounded so that |v_a| <= 1 for all classes; None where Newton fails."""
+    found = followed(known, lam)
+    if found is None or any(x <= 0 for x in found[1]):
+        return None
+    left = iter(found[1])
+    return within(known, found[0]), tuple(next(left) if any(row) else Fraction(0) for row in known.piece.weights)
+
+
+def followed(known: Bounds, lam: Fraction) -> tuple[Vector, Vector] | None:
+    """s and the weights of the active classes on the branch of a piece, which may have ended before this lambda."""
+    active = [a for a, row in enumerate(known.piece.weights) if any(row)]
+    weights = known.weights(lam)
+    s = exactly_fixed(column(known.point(lam)))
+    alpha = [[int(weights[a] * ONE)] for a in active]
+    halves, B = [known.fixed[a] for a in active], [known.floats[a] for a in active]
+    right = exactly_fixed(column(known.problem.y) * to_fmpq(1 / lam))
+    for _ in range(STEPS):
+        now = np.array([int(x) / ONE for x in s.entries()])
+        try:
+            J = np.asarray(np.linalg.inv(jacobian(B, now, np.array([x / ONE for (x,) in alpha]))), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            return None
+        s, moved = sweep(J, B, halves, right, s, alpha)
+        if moved <= CLOSE * float(np.abs(now).max()):
+            return _grid(s.entries()), _grid([x for (x,) in alpha])
+    return None
+
+
+def within(known: Bounds, s: Vector) -> Vector:
+    """s, a little shorter if that is needed for |v_a| <= 1."""
+    point = column(s)
+    if any(one.length_squared(point) > 1 for one in known.maps):
+        return tuple(x * (1 - Fraction(1, 1 << KEPT - 8)) for x in s)
+    return s
+
+
+def _grid(entries: Sequence[int | fmpz]) -> Vector:
+    return on_grid([[Fraction(int(x), ONE) for x in entries]], KEPT)[0]
+
 
 WIDTH = Fraction(1, 10**12)  # relative width of an enclosure, at most
 FIRST = Fraction(1, 10**14)  # half width at which the search begins
@@ -324,7 +375,7 @@ def _at(known: Bounds, number: int, lam: Fraction) -> Sample:
         judged = judge_end(known.problem, known, lam, end)
         if judged is not None:
             turned = max((sqrt_upper(g, 128) * judged.R for g in known.g), default=Fraction(0))
-            radius = _grid(max(lam * judged.error, turned), 1, 12)
+            radius = _rounded(max(lam * judged.error, turned), 1, 12)
             return _sample(known, number, lam, end.s, end.weights, judged.R, radius)
     return _sample(known, number, lam, known.point(lam), known.weights(lam), known.R, None)
 
@@ -340,11 +391,11 @@ def _sample(
             unit = v / max(float(np.linalg.norm(v)), 1e-300)
             place = (neuron.sign, neuron.pattern, neuron.block if neuron.pattern is None else None)
             neurons.append(CurveNeuron(*place, float(weight * lam), tuple(unit.tolist())))
-    lower, upper = _grid(value, -1), _grid(value + (lam * R) ** 2 / 2, 1)
+    lower, upper = _rounded(value, -1), _rounded(value + (lam * R) ** 2 / 2, 1)
     return Sample(number, lam, s, alpha, None, lower, upper, radius, tuple(neurons))
 
 
-def _grid(x: Fraction, side: int, bits: int = BITS) -> Fraction:
+def _rounded(x: Fraction, side: int, bits: int = BITS) -> Fraction:
     """x rounded down (side -1) or up (side 1) to so many bits."""
     if not x:
         return x

@@ -19,13 +19,12 @@ import numpy as np
 from relu_cert.clock import require_time, stopped
 from relu_cert.errors import Late, Unsettled
 from relu_cert.exact import Matrix, dot, sqrt_upper
-from relu_cert.path.branch import BranchPoint, FollowedBranch
 from relu_cert.path.build import DEGREE, Dependent, Unmatched, beside, build, continued, events, solved, through
-from relu_cert.path.groups import columns_seen
+from relu_cert.path.candidates import columns_seen
 from relu_cert.path.lifted import build_even, build_lifted, lifted_branch
 from relu_cert.path.onset_build import build_onset, locate
 from relu_cert.path.pieces import Gap, PathPieces, Piece
-from relu_cert.path.tube import Refused
+from relu_cert.path.tube import BranchPoint, FollowedBranch, Refused
 from relu_cert.path.unlisted import Entered, Training, trained
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import data_of, equal_entries, independent, orthogonal_rows

@@ -25,7 +25,7 @@ from relu_cert.prove.classes import class_map, projector
 from relu_cert.prove.facts import ExactSet, Facts, LambdaMax, NeuronClass, Tied
 from relu_cert.prove.listed import Goal, refine_and_prove
 from relu_cert.prove.polytope.shortest import shortest
-from relu_cert.prove.polytope.system import exact_system
+from relu_cert.prove.polytope.walk import exact_system
 from relu_cert.prove.split import null_space
 from relu_cert.solve import FloatProblem, solve
 

@@ -39,7 +39,6 @@ from relu_cert.exact import (
     to_fraction,
     to_vector,
 )
-from relu_cert.path.branch import BranchPoint, FollowedBranch, Series, taylor
 from relu_cert.path.build import (
     DEGREE,
     DEGREES,
@@ -56,11 +55,22 @@ from relu_cert.path.build import (
     short,
     start,
 )
-from relu_cert.path.groups import active_classes, path_groups, silent, void_rows
+from relu_cert.path.candidates import active_classes, path_groups, silent, void_rows
 from relu_cert.path.onset import require_onset
 from relu_cert.path.pieces import Lifted, Piece, pinned_of
-from relu_cert.path.polynomial import least, lowest, most, size
-from relu_cert.path.tube import Refused, Tube, require_independence
+from relu_cert.path.tube import (
+    BranchPoint,
+    FollowedBranch,
+    Refused,
+    Series,
+    Tube,
+    least,
+    lowest,
+    most,
+    require_independence,
+    size,
+    taylor,
+)
 from relu_cert.path.unlisted import Training
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap, independent, projector

@@ -26,7 +26,7 @@ from flint import fmpq, fmpq_mat
 
 from relu_cert.errors import Unsettled
 from relu_cert.exact import Matrix, column, dot, matrix_of, norm_squared, sqrt_upper, to_fraction
-from relu_cert.path.groups import active_classes, path_groups
+from relu_cert.path.candidates import active_classes, path_groups
 from relu_cert.path.pieces import Lifted, Piece
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap

@@ -9,13 +9,12 @@ import numpy as np
 
 from relu_cert.errors import Unsettled
 from relu_cert.exact import Matrix, column, to_vector
-from relu_cert.path.branch import FollowedBranch, taylor
 from relu_cert.path.build import distinct, output, positive, short
-from relu_cert.path.groups import path_groups
+from relu_cert.path.candidates import path_groups
 from relu_cert.path.lifted import finish, propose_split, scaled, started, with_forced
 from relu_cert.path.onset import joined_by
 from relu_cert.path.pieces import Onset, Piece, pinned_of
-from relu_cert.path.tube import Refused
+from relu_cert.path.tube import FollowedBranch, Refused, taylor
 from relu_cert.path.unlisted import Training
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import independent, projector

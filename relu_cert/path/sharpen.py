@@ -17,8 +17,7 @@ from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from relu_cert.errors import Unsettled
 from relu_cert.exact import Vector, column, matrix_of, sqrt_upper, to_fmpq, to_fraction
-from relu_cert.path.branch import FollowedBranch, jacobian
-from relu_cert.path.polynomial import most
+from relu_cert.path.tube import FollowedBranch, jacobian, most
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import orthogonal_part, projector
 from relu_cert.prove.multipliers import on_grid

@@ -27,11 +27,9 @@ from relu_cert.cover.train import TrainingTask, ascend, train
 from relu_cert.errors import Unsettled
 from relu_cert.evidence import Cover, Row, Tie
 from relu_cert.exact import Vector, column, columns_of, primitive, scaled_rows, to_vector
-from relu_cert.path.branch import FollowedBranch, taylor
 from relu_cert.path.candidates import FoundClasses, fine
 from relu_cert.path.pieces import path_ends
-from relu_cert.path.polynomial import least, negative, room
-from relu_cert.path.tube import Refused
+from relu_cert.path.tube import FollowedBranch, Refused, least, negative, room, taylor
 from relu_cert.patterns.pattern_set import Bits
 from relu_cert.problem.networks import parallel_classes
 from relu_cert.problem.problem import Problem

@@ -35,10 +35,10 @@ from relu_cert.serialize import (
 )
 
 if TYPE_CHECKING:
+    from relu_cert.path.conditions import Faces
     from relu_cert.path.curve import Curve
     from relu_cert.path.pieces import Jump, PathPieces
     from relu_cert.path.sensitivity import Derivatives
-    from relu_cert.path.tied_faces import Faces
 
 
 @dataclass(frozen=True)

@@ -35,19 +35,21 @@ from relu_cert.exact import Matrix, Vector, column, dot, matrix_of, middle, sqrt
 from relu_cert.identity_cache import recent
 from relu_cert.problem.networks import widest_squared
 from relu_cert.problem.problem import Patterned, Problem
-from relu_cert.prove.candidates import Candidates, Finder, find_candidates
-from relu_cert.prove.classes import Ball, ClassMap, class_map, has_biases, independent, projector, size_squared
-from relu_cert.prove.facts import BallSet, Facts, NeuronClass
-from relu_cert.prove.level import (
+from relu_cert.prove.candidates import (
     DEPENDENT,
     LINEAR,
     ORTHOGONAL,
+    Candidates,
+    Finder,
+    find_candidates,
     level_classes,
     no_linear,
     rows_beside,
     rows_of_lift,
     with_level,
 )
+from relu_cert.prove.classes import Ball, ClassMap, class_map, has_biases, independent, projector, size_squared
+from relu_cert.prove.facts import BallSet, Facts, NeuronClass
 from relu_cert.prove.multipliers import on_grid
 from relu_cert.prove.projection import floats, stretch, upper_length
 from relu_cert.prove.split import SplitOutputs, columns, length, mixtures, with_split

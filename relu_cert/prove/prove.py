@@ -65,8 +65,8 @@ from relu_cert.prove.multipliers import (
 )
 from relu_cert.refine.refinement import Refined, RefinedNeuron, refine_logistic
 from relu_cert.serialize import Sign
-from relu_cert.solve.logistic import solve_logistic
 from relu_cert.solve.prepare import FloatProblem
+from relu_cert.solve.solver import solve_logistic
 
 HALF = Fraction(1, 2)
 

@@ -31,10 +31,9 @@ from relu_cert.refine.newton import (
     solve_system,
 )
 from relu_cert.solve.kernel import enter, independent, nonnegative_lasso
-from relu_cert.solve.logistic import LogisticSolution
 from relu_cert.solve.oracle import Oracle, oracle_of
 from relu_cert.solve.prepare import FloatProblem, Floats, Neuron, ResidualFace, Solution, prepare
-from relu_cert.solve.solver import carry
+from relu_cert.solve.solver import LogisticSolution, carry
 
 _TIED = 1e-6  # faces this near (relative) to lambda may turn out to be violated
 _EXCHANGES = 30

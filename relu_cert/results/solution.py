@@ -35,7 +35,7 @@ from relu_cert.prove.facts import Facts
 from relu_cert.prove.prove import HALF, block_neuron, fit, primal, value
 from relu_cert.report.shown import Shown, plain
 from relu_cert.report.terminal import columns, report
-from relu_cert.results.check import Certified
+from relu_cert.results.certified import Certified
 from relu_cert.serialize import number, vector
 
 FORMAT, VERSION = "relu_cert solution", 1

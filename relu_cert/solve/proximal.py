@@ -33,8 +33,8 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from relu_cert.clock import require_time
 from relu_cert.problem.problem import Problem
-from relu_cert.solve.blocks import Priced, project_on_block
 from relu_cert.solve.cones import Cones, Projected
+from relu_cert.solve.oracle import Priced, project_on_block
 from relu_cert.solve.prepare import Bits, BlockArrays, Floats, Neuron, Numbers, PatternedArrays, one_thread, prepare
 
 Kinks = tuple[int, ...]

@@ -15,8 +15,7 @@ from properties.strategies import PlantedReLU, plant_relu, planted_box
 from relu_cert.claims.optimal_set import Step, staircase
 from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.prove.polytope.shortest import shortest
-from relu_cert.prove.polytope.system import exact_system
-from relu_cert.prove.polytope.walk import exact_start, walk
+from relu_cert.prove.polytope.walk import exact_start, exact_system, walk
 from tests.prove.test_polytope_planted import direct, settled
 
 BOX = mat([[3, 0], [-3, 0], [0, 4], [0, -4]])

@@ -19,7 +19,7 @@ from relu_cert.closed_forms.optimum import closed_form, solved
 from relu_cert.closed_forms.path import path_form
 from relu_cert.prove.facts import BallSet
 from relu_cert.prove.field import Field
-from relu_cert.results.check import Certified
+from relu_cert.results.certified import Certified
 from tests.cli.run import run
 from tests.path.cases import facts_on, network
 

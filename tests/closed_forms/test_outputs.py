@@ -16,7 +16,7 @@ from relu_cert.closed_forms.optimum import ClosedForm, closed_form
 from relu_cert.evidence.outputs import Alone
 from relu_cert.outputs.optimum import setting
 from relu_cert.outputs.sharpen import columns_on
-from relu_cert.results.check import Certified
+from relu_cert.results.certified import Certified
 from tests.cli.run import run
 
 Z4, y4 = [[1, 0], [0, 1], [1, 1], [-1, 1]], [2, -1, 0, 3]

@@ -13,7 +13,7 @@ from relu_cert import certify
 from relu_cert.evidence import Leaders
 from relu_cert.exact import Vector, dot, matrix, norm_squared, vector
 from relu_cert.leaders.find import FloatNeuron, find_leaders
-from relu_cert.results.check import Certified
+from relu_cert.results.certified import Certified
 from relu_cert.serialize import serialize
 from verify.optimal.leaders import check_leaders
 from verify.problem.problem import Problem

@@ -13,7 +13,7 @@ from relu_cert.bags import Bags
 from relu_cert.driver import network as driver
 from relu_cert.leaders.find import find_leaders
 from relu_cert.problem.loss import LOGISTIC
-from relu_cert.results.check import Certified
+from relu_cert.results.certified import Certified
 from tests.leaders.planted import LONG, neurons_of, node_of
 from verify.errors import Rejected
 from verify.optimal.leaders import check_leaders

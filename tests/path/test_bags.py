@@ -10,7 +10,7 @@ import pytest
 
 import relu_cert
 from relu_cert.cli import main
-from relu_cert.results.path import CertifiedPath
+from relu_cert.results.certified import CertifiedPath
 
 F = Fraction
 Z = [[2, 1], [-1, 3], [2, -3], [-4, -1], [1, 1]]

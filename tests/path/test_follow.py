@@ -10,8 +10,8 @@ import pytest
 from relu_cert.driver.optimum import solver_of_path
 from relu_cert.errors import Late, Unsettled
 from relu_cert.path import follow as module
-from relu_cert.path.branch import FollowedBranch
 from relu_cert.path.pieces import Piece
+from relu_cert.path.tube import FollowedBranch
 from tests.path.cases import example, facts_on
 
 

@@ -17,11 +17,10 @@ from relu_cert.commands import follow
 from relu_cert.data.dataset import Source
 from relu_cert.errors import Unsettled
 from relu_cert.path import follow as follow_module
-from relu_cert.path.branch import FollowedBranch
 from relu_cert.path.follow import _Search as Search
 from relu_cert.path.follow import follow_path
 from relu_cert.path.pieces import Piece
-from relu_cert.path.tube import Refused
+from relu_cert.path.tube import FollowedBranch, Refused
 from relu_cert.path.unlisted import training
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import relu, unlisted_relu

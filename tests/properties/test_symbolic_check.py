@@ -27,7 +27,7 @@ from properties.symbolic.reader import Certificate, OtherDataError, read_certifi
 from relu_cert import certify, certify_group_lasso, examples
 from relu_cert.claims import Verdict
 from relu_cert.cli import main as relu_cert
-from relu_cert.results.check import Certified
+from relu_cert.results.certified import Certified
 
 ACCEPTED = Path(__file__).parents[1] / "verify" / "corpus" / "accepted"
 SLOW = ("curve-01", "curve-02")  # the path of eleven rows, a minute each

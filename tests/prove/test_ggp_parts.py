@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from relu_cert.prove.ggp.answers import ConeWin, TooManyTerms, partition, root_sum_sign, square_classes, vanishing_signs
-from relu_cert.prove.ggp.coalition import is_definite
+from relu_cert.prove.ggp.decide import is_definite
 from relu_cert.prove.ggp.design import bound_holds, cone_win, first_cones, split_cone
 
 bounded = settings(max_examples=150, deadline=None, derandomize=True)

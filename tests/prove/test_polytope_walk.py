@@ -15,8 +15,15 @@ from properties.exact.linalg import Vector, rank
 from relu_cert.errors import Unsettled
 from relu_cert.exact import to_fmpq
 from relu_cert.prove.polytope.shortest import shortest
-from relu_cert.prove.polytope.system import System, exact_system
-from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, seems_larger, walk
+from relu_cert.prove.polytope.walk import (
+    System,
+    TooManyBases,
+    enclosed_start,
+    exact_start,
+    exact_system,
+    seems_larger,
+    walk,
+)
 from verify.rules.polytope import check_polytope
 from verify.sets.solutions import System as Checked
 from verify.text import Node

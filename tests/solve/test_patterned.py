@@ -13,8 +13,8 @@ from relu_cert.problem import over_patterns
 from relu_cert.prove.multipliers import block_multipliers
 from relu_cert.solve import FloatProblem, Neuron, lambda_max, multipliers, prepare, solve
 from relu_cert.solve import cones as cones_module
-from relu_cert.solve.blocks import BlockOracle, PatternedOracle
 from relu_cert.solve.cones import Cones
+from relu_cert.solve.oracle import BlockOracle, PatternedOracle
 from relu_cert.solve.prepare import BlockArrays, Floats, PatternedArrays
 from relu_cert.solve.proximal import DirectBlocks, PatternedBlocks, Step, hessian, newton, proximal_point
 

@@ -11,7 +11,7 @@ from relu_cert.exact import matrix
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.multipliers import block_multipliers
 from relu_cert.solve import Solution, lambda_max, multipliers, prepare, solve
-from relu_cert.solve.blocks import BlockOracle
+from relu_cert.solve.oracle import BlockOracle
 from relu_cert.solve.prepare import BlockArrays
 from tests.solve.instances import direct, network, random_direct, random_network
 

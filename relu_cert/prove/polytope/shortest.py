@@ -26,8 +26,17 @@ from relu_cert.prove.facts import BallSet, Exactly, Facts
 from relu_cert.prove.field import Rows, product, reduced_rows
 from relu_cert.prove.multipliers import binary_grid, from_grid, to_grid
 from relu_cert.prove.polytope.polytope import MinNorm, Polytope, ShortestWeights, Unlisted
-from relu_cert.prove.polytope.system import MOST_BITS, Scalar, System, weight_system
-from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, seems_larger, walk
+from relu_cert.prove.polytope.walk import (
+    MOST_BITS,
+    Scalar,
+    System,
+    TooManyBases,
+    enclosed_start,
+    exact_start,
+    seems_larger,
+    walk,
+    weight_system,
+)
 from relu_cert.prove.projection import deepest
 
 SEEMS_POSITIVE = 1e-9  # relative; a wrong proposal costs the fact, never its truth

@@ -10,7 +10,7 @@ import numpy as np
 from relu_cert.data.dataset import Dataset
 from relu_cert.exact import rational, sqrt_upper
 from relu_cert.figures import count, decimal, enclosed_number, short
-from relu_cert.prove.polytope.system import weight_system
+from relu_cert.prove.polytope.walk import weight_system
 from relu_cert.report.explore import ROUNDING, Exploration, Row
 from relu_cert.report.html.check import verdict_section
 from relu_cert.report.html.functions import curves_figure, function_figure, plane_figure
