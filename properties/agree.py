@@ -26,7 +26,7 @@ from properties.model import Outcome, Property, expect, first_failure, vacuous
 from properties.soundness.case import DirectCase
 from properties.strategies import PlantedCGL, PlantedReLU, planted_box, planted_cgl, rational_matrix, vector
 from relu_cert.claims.optimal_set import staircase
-from relu_cert.network.stationarity import stationarity
+from relu_cert.network.objective import stationarity
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.patterns import PatternSet, enumerate_patterns
 from relu_cert.problem import relu, written_out

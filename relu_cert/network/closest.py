@@ -23,8 +23,7 @@ import numpy as np
 
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.network.objective import ConvexNeuron, Interval, outward
-from relu_cert.network.optimum import KnownNeuron, Optimum
-from relu_cert.network.vertices import Floats, OptimalWeights, VertexPoint, Vertices
+from relu_cert.network.optimum import Floats, KnownNeuron, OptimalWeights, Optimum, VertexPoint, Vertices
 
 Pairs = dict[int, int]  # a neuron of the optimal network: its partner
 _ZERO = Fraction(0)

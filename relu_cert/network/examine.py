@@ -30,17 +30,19 @@ from relu_cert.network.formats import json_text
 from relu_cert.network.objective import (
     ConvexNeuron,
     Interval,
+    NeuronStationarity,
+    Stationarity,
     bias_free,
     convex_form,
     enclosed_loss,
     norms_sum,
     penalty,
     penalty_sum,
+    stationarity,
 )
 from relu_cert.network.optimum import known_optimum
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.prune import Pruned, output_rank, prune_best
-from relu_cert.network.stationarity import NeuronStationarity, Stationarity, stationarity
 from relu_cert.network.trained import Origin, TrainedNetwork
 from relu_cert.patterns.pattern_set import PatternSet
 from relu_cert.problem.loss import SQUARES, Loss

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from relu_cert.bags import EACH, Each
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector, column, to_vector
+from relu_cert.network.optimum import interior_point, nearest_mean
 from relu_cert.network.trained import open_gates
-from relu_cert.network.vertices import interior_point, nearest_mean
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import Exactly, ExactSet, Facts, UnknownSet
 from relu_cert.prove.polytope.walk import weight_system

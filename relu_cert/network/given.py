@@ -13,7 +13,7 @@ import numpy as np
 from relu_cert.errors import DataError
 from relu_cert.network.fitted import FittedNetwork
 from relu_cert.network.formats import from_scnn, from_sklearn, read_network
-from relu_cert.network.formats.arrays import Array, assemble
+from relu_cert.network.formats.json_text import Array, assemble
 from relu_cert.network.formats.named import EPS, FOLD, Normal, from_named, opened
 from relu_cert.network.trained import Origin, TrainedNetwork
 

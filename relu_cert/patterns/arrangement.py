@@ -289,7 +289,7 @@ def both_halves(half: Packed, planes: Hyperplanes, n: int, *, compiled: bool = F
     start, nonzero = pack_masks([_negative(planes), ((1 << n) - 1) & ~planes.zero], n)
     width = len(start)
     if compiled:
-        from relu_cert.patterns.assemble import toggle_rows
+        from relu_cert.patterns.finish import toggle_rows
 
         out = np.empty((2 * len(half), width), dtype=np.uint8)
         table = np.empty((half.shape[1], 256), dtype=np.uint64)
@@ -308,7 +308,7 @@ def _reverse(source: Packed, target: Packed, compiled: bool) -> None:
     """target = source with the bits of each byte in reverse order."""
     whole = 0
     if compiled:
-        from relu_cert.patterns.assemble import reverse_bytes
+        from relu_cert.patterns.finish import reverse_bytes
 
         whole = len(source) // 8 * 8
         reverse_bytes(source[:whole].view(np.uint64), target[:whole].view(np.uint64))

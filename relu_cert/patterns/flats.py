@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from relu_cert.exact import primitive
 from relu_cert.patterns.arrangement import Numbers, Words, distinct, pack, union_by, words_for
-from relu_cert.patterns.witness import small
+from relu_cert.patterns.cells import small
 
 Array = NDArray[Any]
 """Integers: int64, or Python integers."""

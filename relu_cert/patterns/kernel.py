@@ -20,13 +20,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from relu_cert.patterns.jit import clear_bits, compile_, compile_call, copy_bits, lowest, set_bit
 from relu_cert.patterns.tableau import (
+    clear_bits,
     compare_points,
+    compile_,
+    compile_call,
+    copy_bits,
     leading_entries,
     least_beyond,
     line_column,
     line_points,
+    lowest,
     member_size,
     order_points,
     overrule,
@@ -34,6 +38,7 @@ from relu_cert.patterns.tableau import (
     pivot_integers,
     positive,
     same_ratio,
+    set_bit,
     spanned_hyperplane,
     usual_size,
     write_on_line,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from relu_cert.errors import DataError
 from relu_cert.files import replacing
-from relu_cert.patterns.witness import Integers
+from relu_cert.patterns.cells import Integers
 from relu_cert.serialize import UNWRITTEN, Via, matrix
 
 Bits = NDArray[np.bool_]

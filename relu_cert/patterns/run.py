@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from relu_cert.patterns.finish import finish
-from relu_cert.patterns.jit import compile_, compile_call
 from relu_cert.patterns.kernel import DONE, GO_ON, INTEGERS, ROUNDED, START, UNDECIDED, advance
+from relu_cert.patterns.tableau import compile_, compile_call
 
 __all__ = ["DONE", "GO_ON", "INTEGERS", "ROUNDED", "START", "UNDECIDED", "run"]
 

@@ -1,1 +1,1 @@
-"""What the functions of the Python interface return, one module for each command: verdicts, objects, certificates."""
+"""What the functions of the Python interface return: verdicts, objects, certificates."""

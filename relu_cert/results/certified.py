@@ -1,11 +1,4 @@
-"""What every result with a certificate has.
-
-What `path` returns.
-
-What `certify_network` returns.
-
-What `certify` returns: the verdicts, the network and the certificate of one problem.
-"""
+"""What the functions of the Python interface return: verdicts, objects, the certificate."""
 
 from __future__ import annotations
 

@@ -15,7 +15,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.solve.cones import Cones, Pieces, Projected, correlations, lengths, price_pieces, representatives, unpack
+from relu_cert.solve.cones import (
+    Cones,
+    Pieces,
+    Projected,
+    correlations,
+    lengths,
+    price_pieces,
+    representatives,
+    shortest,
+    unpack,
+)
 from relu_cert.solve.prepare import (
     BlockArrays,
     FloatProblem,
@@ -27,7 +37,6 @@ from relu_cert.solve.prepare import (
     ResidualFace,
     add_blocks,
 )
-from relu_cert.solve.shortest import shortest
 
 _MOST = 120  # faces in a round
 

@@ -19,7 +19,7 @@ from relu_cert.data.dataset import Dataset
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.driver.optimum import LambdaChoice, find_facts
 from relu_cert.driver.variant import network_problem
-from relu_cert.network import stationarity as stationarity_module
+from relu_cert.network import objective as objective_module
 from relu_cert.network.claims import CLAIMS, STATEMENTS, network_verdicts
 from relu_cert.network.directions import apart, merge_on_data, own_problem
 from relu_cert.network.examine import Comparison, compare, examine, network_certificate
@@ -146,7 +146,7 @@ def test_one_neuron_and_none() -> None:
 
 def test_too_many_cells_are_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the cells at a kink are too many, the middle of two opposite ones still bounds the distance from above."""
-    monkeypatch.setattr(stationarity_module, "MAX_CELLS", 1)
+    monkeypatch.setattr(objective_module, "MAX_CELLS", 1)
     comparison, said = judged("box", TrainedNetwork(((F(1), F(0)),), (F(1),)))
     found = comparison.examination.stationarity
     assert len(found.neurons[0].kinks) == 2

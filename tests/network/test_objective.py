@@ -22,8 +22,8 @@ from relu_cert.network.objective import (
     network_of,
     objective,
     residual,
+    stationarity,
 )
-from relu_cert.network.stationarity import stationarity
 from relu_cert.network.trained import TrainedNetwork, alive, square_root
 from relu_cert.problem.loss import LOGISTIC
 

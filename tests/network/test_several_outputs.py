@@ -13,9 +13,8 @@ import pytest
 from relu_cert import DataError, UsageError, certify, certify_network
 from relu_cert.models import in_order_of
 from relu_cert.network.formats import ENDINGS, read_network, write_network
-from relu_cert.network.objective import balanced_outputs, norms_sum, objective, residual
+from relu_cert.network.objective import balanced_outputs, norms_sum, objective, residual, stationarity
 from relu_cert.network.penalty import Penalty, convert
-from relu_cert.network.stationarity import stationarity
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.problem.loss import SOFTMAX
 from relu_cert.prove.facts import ExactNeuron

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from relu_cert.exact import Vector, dot, norm_squared
-from relu_cert.network import stationarity as module
-from relu_cert.network.objective import objective
-from relu_cert.network.stationarity import stationarity
+from relu_cert.network import objective as module
+from relu_cert.network.objective import objective, stationarity
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.prove.projection import shortest_mean
 

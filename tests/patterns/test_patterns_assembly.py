@@ -12,11 +12,9 @@ from relu_cert.exact import matrix
 from relu_cert.patterns import cells as cells_module
 from relu_cert.patterns import compiled as compiled_module
 from relu_cert.patterns.arrangement import arrangement, both_halves, hyperplanes
-from relu_cert.patterns.cells import cells, minimal
+from relu_cert.patterns.cells import REACH, cells, minimal
 from relu_cert.patterns.finish import finish
-from relu_cert.patterns.jit import lowest, uncounted
-from relu_cert.patterns.tableau import pivot_integers
-from relu_cert.patterns.witness import REACH
+from relu_cert.patterns.tableau import lowest, pivot_integers, uncounted
 from tests.patterns import instances
 
 

@@ -11,6 +11,7 @@ import pytest
 from relu_cert.exact import Matrix, matrix, primitive
 from relu_cert.patterns import PatternSet, enumerate, enumerate_patterns
 from relu_cert.patterns.arrangement import as_bytes, distinct, pack, symmetric_sums, union_by
+from relu_cert.patterns.enumerate import Groups
 from relu_cert.patterns.flats import (
     covering,
     directions,
@@ -22,7 +23,6 @@ from relu_cert.patterns.flats import (
     seeds,
     shorten,
 )
-from relu_cert.patterns.groups import Groups
 from tests.patterns import instances
 from tests.patterns.test_patterns_brute_force import check
 from tests.patterns.test_patterns_counts import prove

@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
+from relu_cert.solve.cones import ShortestVectors, shortest
 from relu_cert.solve.prepare import Floats
-from relu_cert.solve.shortest import ShortestVectors, shortest
 
 
 def instance(seed: int) -> tuple[Floats, Floats, Floats, Floats]:

@@ -11,7 +11,7 @@ from relu_cert.data.raw import digest, read_bytes
 from relu_cert.errors import UsageError, file_name
 from relu_cert.files import refusal, replacing
 from relu_cert.network.formats import json_text, onnx_file
-from relu_cert.network.formats.arrays import rounded
+from relu_cert.network.formats.json_text import rounded
 from relu_cert.network.formats.named import (
     from_scnn,
     from_sklearn,

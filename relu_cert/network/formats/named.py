@@ -23,7 +23,7 @@ import numpy as np
 
 from relu_cert.errors import DataError, UsageError, quote
 from relu_cert.figures import count
-from relu_cert.network.formats.arrays import Array, Weights, assemble, optional, weights
+from relu_cert.network.formats.json_text import Array, Weights, assemble, optional, weights
 from relu_cert.network.trained import Origin, TrainedNetwork
 
 CHECKPOINT = ("model_state_dict", "state_dict", "model")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from relu_cert.errors import DataError, UsageError, quote
-from relu_cert.network.formats.arrays import Array, assemble, exact, optional, weights
+from relu_cert.network.formats.json_text import Array, assemble, exact, optional, weights
 from relu_cert.network.formats.named import deep
 from relu_cert.network.trained import Origin, TrainedNetwork
 
