@@ -33,8 +33,7 @@ from relu_cert.problem import relu, written_out
 from relu_cert.prove.multipliers import project
 from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.prove.polytope.shortest import shortest
-from relu_cert.prove.polytope.walk import exact_system
-from relu_cert.prove.polytope.walk import exact_start, walk
+from relu_cert.prove.polytope.walk import exact_start, exact_system, walk
 from relu_cert.prove.prove import lambda_max
 
 Planted = PlantedCGL | PlantedReLU
