@@ -68,8 +68,11 @@ def test_bce_with_logits_is_the_logistic_loss():
     mean = np.mean(np.log1p(np.exp(-np.array([1, 1, -1]) * heights)))
     assert found.lam == Fraction(3, 10)
     assert float(found.objective) / 3 == pytest.approx(mean + 0.05 * 4, rel=1e-12)
-    with pytest.raises(UsageError, match="with a cross-entropy train the last layer without a bias, or leave it out"):
-        certify_network({"W1": [[1]], "w2": [1], "b2": 1}, [[1], [2]], [1, 0], 1, penalty="pytorch", loss="logistic")
+    biased = certify_network(
+        {"W1": [[1]], "w2": [1], "b2": 1}, [[1], [2]], [1, 0], 1, penalty="pytorch", loss="logistic"
+    )
+    mean = np.mean(np.log1p(np.exp(-np.array([1, -1]) * np.array([2.0, 3.0]))))
+    assert float(biased.objective) / 2 == pytest.approx(mean + 0.5 * 3, rel=1e-12)  # the output bias is decayed, too
 
 
 def test_floats_on_the_way_of_pruning_are_marked(tmp_path, monkeypatch):
