@@ -11,7 +11,7 @@ from flint import fmpq
 
 from relu_cert.errors import Unsettled
 from relu_cert.exact import Matrix, Vector, column, columns_of, to_fmpq, to_fraction, to_vector
-from relu_cert.path.candidates import FoundClasses, candidates, is_ray, moving_classes, require_even
+from relu_cert.path.candidates import FoundClasses, candidates, is_ray, moving_classes
 from relu_cert.path.pieces import Even, Piece, pinned_of
 from relu_cert.path.sharpen import Sharp, sharpened
 from relu_cert.path.tube import (
@@ -220,30 +220,34 @@ class Dependent(Unsettled):
     """Outputs of neurons are dependent: an even piece may help."""
 
 
+def pin(problem: Problem, begun: Start) -> Start:
+    """The same with its classes pinned where an even piece needs that."""
+    lift = begun.near.lift
+    found = [
+        pinned_on(problem, one) if not one.ray and (lift or is_ray(image, ())) else one
+        for one, image in zip(begun.found, begun.maps, strict=True)
+    ]
+    return replace(begun, found=found, maps=[class_map(problem, one) for one in found])
+
+
 def even(
     problem: Problem,
     begun: Start,
     lo: Fraction,
     hi: Fraction,
     weights: tuple[Vector, ...],
-    groups: Sequence[Sequence[int]],
+    shares: Vector,
 ) -> Piece:
     """The piece of superclasses on which outputs are dependent; Unsettled unless it is a proof."""
-    lift = begun.near.lift
-    classes = tuple(
-        pinned_on(problem, one) if not one.ray and (lift or is_ray(image, ())) else one
-        for one, image in zip(begun.found, begun.maps, strict=True)
-    )
+    lift, classes, maps = begun.near.lift, tuple(begun.found), begun.maps
     pinned = pinned_of(classes)
-    maps = [class_map(problem, one) for one in classes]
     independent_all = are_independent([output(one, begun.s[0]) for one in maps])
     rays = () if independent_all else tuple(a for a in pinned if is_ray(maps[a], lift))
     moving = moving_classes(maps, rays, pinned, lift)
-    require_even(problem, maps, groups, lift)
     outputs = [output(maps[a], begun.s[0]) for a in moving]
     beside = independent(tuple(to_vector(maps[a].output(columns_of(begun.s[:1]))) for a in rays))
     inverse = inverse_beside(problem, outputs, beside)
-    more = Even(lift, rays, len(moving) == len(classes))
+    more = Even(lift, rays, len(moving) == len(classes), shares)
     parts = (begun.s, classes, weights, begun.multipliers, begun.out, inverse, begun.radius)
     piece = Piece(lo, hi, *parts, pinned=pinned, even=more)
     tube = judge(problem, piece, maps)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from relu_cert.bags import EACH, Each
 from relu_cert.errors import Unsettled
@@ -29,12 +29,14 @@ from relu_cert.prove.classes import ClassMap, class_map, frobenius_squared, inde
 from relu_cert.prove.facts import BlockMultipliers, Multipliers, NeuronClass, PieceMultiplier, PieceMultipliers
 from relu_cert.prove.multipliers import binary_grid, project, round_to_grid, solve_piece
 from relu_cert.prove.optimal_set import project_away, superclasses
-from relu_cert.prove.projection import exact_face
+from relu_cert.prove.projection import SMALL, deepest, exact_face
+from relu_cert.prove.split import null_space
 from relu_cert.serialize import Sign
 from relu_cert.solve import FloatProblem, multipliers
 from relu_cert.solve.prepare import FloatMultipliers
 
 ONE = Fraction(1)
+SHORT = 2**20  # denominators of coordinates of shares
 THOROUGH = 0.9  # pieces below this need no sharper multiplier
 SURELY = 1e-9  # what floats need to tell two lengths apart, here
 
@@ -252,14 +254,42 @@ def moving_classes(maps: Sequence[ClassMap], rays: Sequence[int], pinned: Sequen
     return chosen
 
 
-def require_even(problem: Problem, maps: Sequence[ClassMap], groups: Sequence[Sequence[int]], lift: Matrix) -> None:
-    """Unsettled unless y and the sums of outputs of every superclass are orthogonal to L, for s orthogonal to L."""
+def even_shares(problem: Problem, maps: Sequence[ClassMap], groups: Sequence[Sequence[int]], lift: Matrix) -> Vector:
+    """Shares of the classes of every superclass, with the sum 1, for which the sum of their outputs is orthogonal to L
+    for s orthogonal to L: equal ones if they do. Unsettled unless there are some, and y is orthogonal to L."""
     if any(dot(l, problem.y) for l in lift):
         raise Unsettled("y is not orthogonal to the lift")
-    for group in groups if lift else ():
-        total = sum((kernel(maps[a], lift) for a in group[1:]), kernel(maps[group[0]], lift))
-        if project_away(lift, total) != total:
-            raise Unsettled("neurons that tie on a whole piece have no even weights")
+    shares = [Fraction(1)] * len(maps)
+    for group in groups:
+        kernels = [kernel(maps[a], lift) for a in group]
+        parts = fmpq_mat([(K - project_away(lift, K)).entries() for K in kernels]).transpose() if lift else None
+        equal = fmpq_mat(len(group), 1, [1] * len(group))
+        found = equal if parts is None or not any((parts * equal).entries()) else positive_kernel(parts)
+        if found is None:
+            raise Unsettled("neurons that tie on a whole piece have no weights that balance each other")
+        total = sum(found.entries(), fmpq(0))
+        for a, share in zip(group, found.entries(), strict=True):
+            shares[a] = to_fraction(share / total)
+    return tuple(shares)
+
+
+def positive_kernel(A: fmpq_mat) -> fmpq_mat | None:
+    """Some x > 0 with Ax = 0, far inside in floats, and exact; None if floats see none."""
+    columns = null_space(A)
+    if not columns:
+        return None
+    N = np.array([[float(to_fraction(x)) for x in column.entries()] for column in columns]).T
+    N = N / np.abs(N).max(axis=0)
+    found = deepest(-N, np.zeros(len(N)), [(-1.0, 1.0)] * len(columns))
+    if found is None or found[1] <= SMALL:
+        return None
+    scales = [max(map(abs, column.entries())) for column in columns]
+    parts = (
+        column * (fmpq(round(SHORT * float(x)), SHORT) / scale)
+        for column, x, scale in zip(columns, found[0], scales, strict=True)
+    )
+    x = sum(parts, fmpq_mat(A.ncols(), 1))
+    return x if min(x.entries()) > 0 else None
 
 
 def active_classes(piece: Piece, lifted: Lifted) -> tuple[list[int], list[int]]:

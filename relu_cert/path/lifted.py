@@ -50,12 +50,13 @@ from relu_cert.path.build import (
     judge,
     match,
     output,
+    pin,
     positive,
     pseudoinverse,
     short,
     start,
 )
-from relu_cert.path.candidates import active_classes, path_groups, silent, void_rows
+from relu_cert.path.candidates import active_classes, even_shares, path_groups, silent, void_rows
 from relu_cert.path.onset import require_onset
 from relu_cert.path.pieces import Lifted, Piece, pinned_of
 from relu_cert.path.tube import (
@@ -267,20 +268,22 @@ def build_lifted(
 def build_even(
     problem: Problem, floats: FloatProblem | Training, lo: Fraction, hi: Fraction, near: FollowedBranch
 ) -> Piece:
-    """The piece [lo, hi] where the neurons of a superclass have equal weights, or Unsettled with the reason."""
+    """The piece [lo, hi] where the neurons of a superclass share its mass evenly, or Unsettled with the reason."""
     if problem.network is None or "biases" in problem.free:
         raise Unsettled("the outputs of the neurons are dependent on the piece, or too near to it")
-    begun = start(problem, floats, near)
+    begun = pin(problem, start(problem, floats, near))
     groups = superclasses(begun.maps, near.lift) if near.lift else [(a,) for a in range(len(begun.maps))]
     Pi = to_floats(projector(near.lift, problem.n))
     order = match(near, [Pi @ output(begun.maps[group[0]], begun.s[0]) for group in groups])
+    shares = even_shares(problem, begun.maps, groups, near.lift)
     weights = [(Fraction(0),) * len(begun.s)] * len(begun.found)
     for g, i in order.items():
         for a in groups[g]:
-            weights[a] = tuple(x / len(groups[g]) for x in positive(begun.alpha[i]))
+            weights[a] = tuple(shares[a] * x for x in positive(begun.alpha[i]))
     if not distinct(begun.found):
         raise Refused("two neurons have one pattern")
-    return even(problem, begun, lo, hi, tuple(weights), groups)
+    equal = all(shares[a] * len(group) == 1 for group in groups for a in group)
+    return even(problem, begun, lo, hi, tuple(weights), () if equal else shares)
 
 
 def started(

@@ -64,11 +64,13 @@ class Even:
     `lift`       a basis of L: all s of the path, y, and the sum of outputs of each superclass are orthogonal to it
     `rays`       places of pinned classes with one direction for all s orthogonal to L; W is orthogonal to their outputs
     `unique`     whether the network is unique on the whole piece
+    `shares`     of the classes of each superclass in that sum; () if they are equal
     """
 
     lift: Matrix
     rays: tuple[int, ...]
     unique: Annotated[bool, UNWRITTEN]
+    shares: Annotated[Vector, OPTIONAL] = ()
 
 
 @dataclass(frozen=True)

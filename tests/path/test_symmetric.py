@@ -134,7 +134,21 @@ SIGNS: list[list[int | str]] = [[a, b, c, 1] for a in (-1, 1) for b in (-1, 1) f
 CUBE = network(SIGNS, [int(a) * int(b) * int(c) for a, b, c, _ in SIGNS])
 BOARD: list[list[int | str]] = [[a, b, 1] for a in (-1, 0, 1) for b in (-1, 0, 1)]
 CHECKERBOARD = network(BOARD, [1 - 2 * ((int(a) + int(b)) % 2) for a, b, _ in BOARD])
+HALF_TURNS = network(
+    [
+        [-3, 2, -1, 1],
+        [3, -2, -1, 1],
+        [-3, -2, 1, 1],
+        [3, 2, 1, 1],
+        [2, -1, 2, 1],
+        [-2, 1, 2, 1],
+        [2, 1, -2, 1],
+        [-2, -1, -2, 1],
+    ],
+    [3] * 4 + [-3] * 4,
+)
 EVEN = {
+    "half turns": (HALF_TURNS, F(6), F(1, 10)),
     "cube": (CUBE, F(5), F(1, 10)),
     "checkerboard": (CHECKERBOARD, F(2), F(1, 20)),
     "twins": (example("twins"), F(5), F(1, 2)),
@@ -151,7 +165,8 @@ def even_text(name: str) -> str:
 @pytest.mark.parametrize("name", EVEN)
 def test_dependent_outputs_move_continuously(name: str) -> None:
     """Sixteen neurons tie on a cube of eight points, twelve on a board of nine, two pairs that mirror each other on
-    twins: the set of optimal networks is proved to move continuously, and never said to be one."""
+    twins, six of unequal weights on two orbits of half turns: the set of optimal networks is proved to move
+    continuously, and never said to be one."""
     problem, hi, lo = EVEN[name]
     facts = facts_on(problem, hi, lo, hi)
     assert facts.path is not None
@@ -160,6 +175,18 @@ def test_dependent_outputs_move_continuously(name: str) -> None:
     said = {line.claim: line.verdict for line in check(even_text(name).encode())}
     assert said["set-continuous"] == said["min-norm-continuous"] == "PROVED"
     assert said["continuous"] != "PROVED"
+
+
+def shared(piece: dict[str, Any], change: Callable[[list[F]], list[F]]) -> None:
+    """Other shares."""
+    piece["even"]["shares"] = " ".join(map(str, change([*map(F, piece["even"]["shares"].split())])))
+
+
+def test_shares_that_balance_each_other() -> None:
+    """Neurons of one superclass need not share its mass equally."""
+    for piece in json.loads(even_text("half turns"))["facts"]["path"]["pieces"]:
+        shares = [*map(F, piece["even"]["shares"].split())]
+        assert sum(shares) == 1 and len(set(shares)) > 1
 
 
 FORGED_EVEN: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
@@ -172,6 +199,19 @@ FORGED_EVEN: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
         lambda piece: piece["even"].update(lift=["1 1 0 0"]),
         "a row orthogonal to the residual",
     ),
+    "equal shares": ("half turns", lambda piece: piece["even"].pop("shares"), "a sum orthogonal to the lift"),
+    "other shares": (
+        "half turns",
+        lambda piece: shared(piece, lambda s: [*s[1:], s[0]]),
+        "a sum orthogonal to the lift",
+    ),
+    "shares of two": ("half turns", lambda piece: shared(piece, lambda s: [2 * x for x in s]), "with the sum 1"),
+    "a negative share": (
+        "half turns",
+        lambda piece: shared(piece, lambda s: [s[0] + s[1] + 1, F(-1), *s[2:]]),
+        "shares that are not negative",
+    ),
+    "no share for a class": ("half turns", lambda piece: shared(piece, lambda s: s[1:]), "6 numbers"),
     "lifted, too": ("cube", lambda piece: piece.update(lifted={}), "a piece that is not lifted"),
 }
 

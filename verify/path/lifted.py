@@ -16,7 +16,7 @@ from verify.path.onset import Moving, check_onset, heights, superclasses, total
 from verify.problem.problem import Problem, dot, square
 from verify.sets.split import is_silent, spanned
 from verify.sets.superclasses import read_rows, same_kernels, without
-from verify.text import Fields, Matrix, Node, show
+from verify.text import Fields, Matrix, Node, Vector, show
 
 Row = tuple[Fraction, Sequence[Sequence[Fraction]]]  # |l| and l.q of each class along the path; |l| = 0: its sums
 
@@ -64,23 +64,27 @@ def check_lifted(moving: Moving, inverse: Node, node: Node) -> Set:
 
 @dataclass(frozen=True)
 class Even:
-    """What is read of an even piece: L by its basis, with the dual basis, and the places of the rays."""
+    """What is read of an even piece: L by its basis, with the dual basis, the places of the rays, and the shares of
+    classes in their superclasses, or () if they are equal."""
 
     lift: Matrix
     dual: fmpq_mat
     rays: frozenset[int]
+    shares: Vector
 
 
 def read_even(problem: Problem, S: fmpq_mat, pinned: frozenset[int], count: int, node: Node) -> Even:
     """Reject unless the path and y are orthogonal to L, and with a lift all classes are pinned, and rays always."""
-    fields = node.record("lift", "rays")
+    fields = node.record("lift", "rays", optional=("shares",))
     lift, dual = read_rows(S, fields["lift"])
+    shares = fields["shares"].vector(count) if "shares" in fields else ()
+    node.require(all(share >= 0 for share in shares), "shares that are not negative")
     rays = frozenset(fields["rays"].ascending(count))
     node.require(not lift or len(pinned) == count, "a lift where all classes are pinned")
     fields["rays"].require(rays <= pinned, "rays that are pinned")
     for k, l in enumerate(lift):
         fields["lift"].item(k).require(not dot(l, problem.y), "a row orthogonal to y")
-    return Even(lift, dual, rays)
+    return Even(lift, dual, rays, shares)
 
 
 def check_even(moving: Moving, known: Even, inverse: Node, node: Node) -> Set:
@@ -92,7 +96,10 @@ def check_even(moving: Moving, known: Even, inverse: Node, node: Node) -> Set:
     kernels = [a.B * Pi_B.transpose() for a, Pi_B in zip(classes, seen, strict=True)]  # G Pi
     if known.lift:
         for group in same_kernels(seen):
-            summed = sum((kernels[a] for a in group[1:]), kernels[group[0]])
+            shares = [known.shares[a] for a in group] if known.shares else [Fraction(1, len(group))] * len(group)
+            node.require(sum(shares) == 1, f"shares of classes {', '.join(map(str, group))} with the sum 1")
+            terms = [share.numerator * kernels[a] / share.denominator for a, share in zip(group, shares, strict=True)]
+            summed = sum(terms[1:], terms[0])
             expected = f"outputs of classes {', '.join(map(str, group))} with a sum orthogonal to the lift"
             node.require(not any((lift * summed).entries()), expected)
     for a in sorted(known.rays):
