@@ -14,8 +14,7 @@ import numpy as np
 from relu_cert.bags import EACH
 from relu_cert.claims.claim import Result
 from relu_cert.data.dataset import Source
-from relu_cert.evidence import Cover, Leaders
-from relu_cert.evidence.outputs import Alone, ByAxes, Outputs, Pair
+from relu_cert.evidence import Alone, ByAxes, Cover, Leaders, Outputs, Pair
 from relu_cert.exact import norm_squared
 from relu_cert.files import replacing
 from relu_cert.problem import loss as losses

@@ -6,7 +6,7 @@ What is said of all optimal networks with several outputs: where they are one, t
 from __future__ import annotations
 
 from relu_cert.claims.claim import VARIANTS, Answer, claim, proved, refuted, undecided
-from relu_cert.evidence.outputs import Pair
+from relu_cert.evidence import Pair
 from relu_cert.exact import sqrt_upper
 from relu_cert.figures import about, at_most, count, percent_at_most
 from relu_cert.problem.loss import LOGISTIC, SOFTMAX

@@ -29,7 +29,7 @@ from relu_cert.closed_forms.numbers import (
     said,
 )
 from relu_cert.errors import Unsettled
-from relu_cert.evidence.outputs import Alone, Pair
+from relu_cert.evidence import Alone, Pair
 from relu_cert.exact import Vector, first_independent, matrix_of, middle, norm_squared, to_fmpq, to_fraction
 from relu_cert.free import outputs
 from relu_cert.problem.loss import LOGISTIC, SOFTMAX

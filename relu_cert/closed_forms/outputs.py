@@ -22,8 +22,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq_mat, fmpz_mat
 
 from relu_cert.closed_forms.numbers import as_exact, as_flint, to_ball
-from relu_cert.evidence import Row
-from relu_cert.evidence.outputs import Alone, Direction
+from relu_cert.evidence import Alone, Direction, Row
 from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_upper, to_fmpq, to_fraction
 from relu_cert.outputs.optimum import OutputsPoint, best_coefficients, left_by, setting
 from relu_cert.outputs.sharpen import NeuronFaces, columns_on, equations, middle, newton, products_of

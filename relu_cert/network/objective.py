@@ -28,6 +28,8 @@ two agree where no neuron is at a kink.
 A float that should be at a kink misses it by its last bit, and then the gradient on one side is all there is. So a
 tolerance can be given: rows with |z_k.W1_i| <= tolerance |z_k| |W1_i| count as kinks too. That is a statement about
 the cells around the network (Goldstein's subdifferential), no longer about the point itself.
+
+The optimum over some patterns beside the global one: how much the patterns that were left out would bring.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ from relu_cert.free import Free, free_constant, weights_of
 from relu_cert.network.trained import TrainedNetwork, square_root
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem.loss import SQUARES, Loss
-from relu_cert.prove.facts import ExactNeuron
+from relu_cert.problem.problem import Problem
+from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.prove.projection import shortest_mean
 
 _ZERO, _ONE, HALF, FINE = Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 2**256)
@@ -401,3 +404,24 @@ class Pull:
         """Their sum over some of the rows."""
         kept = {*rows}
         return to_vector(matrix_of([[x if k in kept else _ZERO for k, x in enumerate(self.weights)]]) * self.Z)
+
+
+def distance(some: Facts, whole: Facts) -> Interval:
+    """p* over some patterns - p* over all patterns, enclosed.
+
+    It is at least 0 where every block is one of the whole problem, or a part of one: always for ReLU without an l2
+    penalty, whose blocks are neurons whatever their pattern is; else where all patterns are in D_Z. (With the penalty a
+    neuron gains by being split over blocks, and patterns outside D_Z are more of them.)
+    """
+    a, b = some.value, whole.value
+    lower = a.lower - b.upper
+    return Interval(max(lower, Fraction(0)) if _is_part(some.problem, whole.problem) else lower, a.upper - b.lower)
+
+
+def _is_part(some: Problem, whole: Problem) -> bool:
+    if some.kind == "relu" and not some.delta:
+        return True
+    patterns = whole.listed
+    if some.patterned is None or patterns is None:
+        return False
+    return set(some.patterned.patterns) <= set(patterns.texts())

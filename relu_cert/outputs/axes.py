@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from relu_cert.clock import Until
-from relu_cert.evidence.outputs import Axis, ByAxes
+from relu_cert.evidence import Axis, ByAxes
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.leaders.find import FloatNeuron, find_leaders
 from relu_cert.outputs.ascent import maxima, starts

@@ -9,8 +9,7 @@ from math import gcd, sqrt
 
 import numpy as np
 
-from relu_cert.evidence import Row
-from relu_cert.evidence.outputs import FINE, OFFSET, PLAIN, SHARES, TIE, WHOLE, Outputs, Tie, Tree
+from relu_cert.evidence import FINE, OFFSET, PLAIN, SHARES, TIE, WHOLE, Outputs, OutputTie, Row, Tree
 from relu_cert.exact import scaled_rows
 from relu_cert.outputs.ascent import Floats
 from relu_cert.outputs.bound import least
@@ -78,7 +77,7 @@ class Builder:
     """One certificate."""
 
     pull: Pull
-    ties: tuple[Tie, ...]
+    ties: tuple[OutputTie, ...]
     over: Callable[[], bool]
     most_nodes: int = MOST_NODES
     around: Around | None = None
@@ -286,7 +285,7 @@ def nonnegative_part(Q: Floats) -> Floats | None:
 def build(
     pull: Pull,
     basis: tuple[Row, ...],
-    ties: tuple[Tie, ...],
+    ties: tuple[OutputTie, ...],
     over: Callable[[], bool],
     around: Around | None = None,
     most_nodes: int = MOST_NODES,

@@ -16,8 +16,7 @@ from relu_cert.bags import Each
 from relu_cert.clock import NEVER, Until
 from relu_cert.cover.free_task import orthonormal
 from relu_cert.cover.lines import Lines, frame_of, lines_of, row_space
-from relu_cert.evidence import Row
-from relu_cert.evidence.outputs import Alone, Moves, Outputs, Pair, Residual, Tie
+from relu_cert.evidence import Alone, Moves, Outputs, OutputTie, Pair, Residual, Row
 from relu_cert.exact import Matrix, Vector, norm_squared, scaled_rows, sqrt_upper
 from relu_cert.free import coefficients, combined, orthogonal
 from relu_cert.free import outputs as free_columns
@@ -260,7 +259,7 @@ class OutputsProver:
         for root in sign_cones(axes):
             yield grown(task.Z, T, np.zeros((d, C)), root[None], ORACLE_MARGIN, *none, most, ORACLE_DEPTH)
 
-    def found(self, primal: OutputsPoint, R: Matrix, tau: Fraction, bits: int, ties: tuple[Tie, ...]) -> Attained:
+    def found(self, primal: OutputsPoint, R: Matrix, tau: Fraction, bits: int, ties: tuple[OutputTie, ...]) -> Attained:
         """The proof of one dual point, about tau R."""
         source = None if self.given.softmax else Residual(tau, bits, rounded_residual(R, bits, self.given.free)[1])
         return self.judged(
@@ -268,7 +267,7 @@ class OutputsProver:
         )
 
     def judged(
-        self, primal: OutputsPoint, R: Matrix, Theta: Matrix, source: Residual | None, ties: tuple[Tie, ...]
+        self, primal: OutputsPoint, R: Matrix, Theta: Matrix, source: Residual | None, ties: tuple[OutputTie, ...]
     ) -> Attained:
         """The proof of Theta."""
         given = self.given
@@ -374,7 +373,7 @@ class OutputsProver:
         exactly = len(net.W) and margins is MARGINS and not large
         sharp = sharpen(given.problem, lam, given.lines, given.free, given.basis, whole) if exactly else None
         primal, R = self.completed(sharp.neurons if sharp is not None else rounded(whole))
-        ties: tuple[Tie, ...] = ()
+        ties: tuple[OutputTie, ...] = ()
         if len(net.W) and not large:
             ties = ties_of(given.lines, given.basis, primal.neurons, spread(given.bags, R), lam, whole)
         if "skip" in given.problem.free:  # then F(-u) = F(u)
@@ -422,7 +421,7 @@ class OutputsProver:
         return tuple(map(tuple, low))
 
 
-def near_enough(ball: Around, given: OutputsData, neurons: Sequence[Neuron], ties: Sequence[Tie]) -> str:
+def near_enough(ball: Around, given: OutputsData, neurons: Sequence[Neuron], ties: Sequence[OutputTie]) -> str:
     """Make the classes of the ball; or why uniqueness is left open."""
     if given.problem.free not in ((), ("output-bias",)) or given.problem.roots or (given.softmax and given.free):
         return "with such free columns other networks may have the same outputs"
@@ -437,9 +436,9 @@ def minus(A: Matrix, B: Matrix) -> Matrix:
     return tuple(tuple(a - b for a, b in zip(*rows, strict=True)) for rows in zip(A, B, strict=True))
 
 
-def opposite(tie: Tie) -> Tie:
+def opposite(tie: OutputTie) -> OutputTie:
     """The tie at -u, where lines that are on at u are off."""
-    return Tie(tie.lines, tuple(1 - s for s in tie.shares), tuple(-x for x in tie.u))
+    return OutputTie(tie.lines, tuple(1 - s for s in tie.shares), tuple(-x for x in tie.u))
 
 
 def spread(bags: Each, Theta: Matrix) -> Matrix:

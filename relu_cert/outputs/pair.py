@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from relu_cert.evidence.outputs import Outputs, Pair, Whole
+from relu_cert.evidence import Outputs, Pair, Whole
 from relu_cert.exact import Matrix, Vector, column, matrix_of, norm_squared, to_fraction, to_vector
 from relu_cert.outputs.ascent import Floats
 from relu_cert.outputs.build import Unproved, build

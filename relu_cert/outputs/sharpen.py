@@ -17,8 +17,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpz_mat
 from scipy.optimize import lsq_linear
 
 from relu_cert.cover.lines import Lines
-from relu_cert.evidence import Row
-from relu_cert.evidence.outputs import Tie
+from relu_cert.evidence import OutputTie, Row
 from relu_cert.exact import Matrix, Vector, first_independent, scaled_rows
 from relu_cert.outputs.train import Net
 from relu_cert.problem.loss import SOFTMAX
@@ -305,7 +304,7 @@ def rational(y: arb, digits: int = DIGITS) -> Fraction:
 
 def ties_of(
     lines: Lines, basis: Sequence[Row], neurons: Sequence[tuple[Vector, Vector]], T: Matrix, lam: Fraction, net: Net
-) -> tuple[Tie, ...]:
+) -> tuple[OutputTie, ...]:
     """For each neuron the shares with which L(s) v = lambda u on its face; T = P'Theta are the weights of the rows."""
     faces = faces_of(lines, basis, net)
     before = ctx.prec
@@ -318,12 +317,14 @@ def ties_of(
         ctx.prec = before
 
 
-def _tie(lines: Lines, zero: Sequence[int], on: Sequence[int], w: Vector, v: Vector, T: Matrix, lam: Fraction) -> Tie:
+def _tie(
+    lines: Lines, zero: Sequence[int], on: Sequence[int], w: Vector, v: Vector, T: Matrix, lam: Fraction
+) -> OutputTie:
     """A p_c (W_c.v) s_c = lambda |v| u - (the rest of L) v."""
     direction = np.array([float(x) for x in w])
     u = tuple((direction / np.linalg.norm(direction)).tolist())
     if not zero:
-        return Tie((), (), u)
+        return OutputTie((), (), u)
     place = {c: k for k, c in enumerate(zero)}
     chosen = {*on}
     slopes = [Fraction(0)] * len(zero)
@@ -341,7 +342,7 @@ def _tie(lines: Lines, zero: Sequence[int], on: Sequence[int], w: Vector, v: Vec
     goal = [number(lam) * height * number(x) / length - number(r) for x, r in zip(w, rest, strict=True)]
     A = [[number(slope * lines.rows[c][l]) for c, slope in zip(zero, slopes, strict=True)] for l in range(lines.D)]
     shares = solved(A, goal)
-    return Tie(tuple(zero), tuple(min(max(s, Fraction(0)), Fraction(1)) for s in shares), u)
+    return OutputTie(tuple(zero), tuple(min(max(s, Fraction(0)), Fraction(1)) for s in shares), u)
 
 
 def solved(A: list[list[arb]], goal: list[arb]) -> list[Fraction]:

@@ -15,8 +15,7 @@ from math import ceil
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 
-from relu_cert.evidence import Row
-from relu_cert.evidence.outputs import Alone, Direction, Tie
+from relu_cert.evidence import Alone, Direction, OutputTie, Row
 from relu_cert.exact import (
     Matrix,
     Vector,
@@ -119,7 +118,7 @@ def around(
     return Around(pull, lam, Theta, sqrt_upper(squared), sqrt_upper(zeta), rho, Lambda, basis, free)
 
 
-def with_classes(ball: Around, neurons: Sequence[tuple[Vector, Vector]], ties: Sequence[Tie]) -> None:
+def with_classes(ball: Around, neurons: Sequence[tuple[Vector, Vector]], ties: Sequence[OutputTie]) -> None:
     """A class for each neuron: u on its face, exactly, and a margin that it may have."""
     for (w, _), tie in zip(neurons, ties, strict=True):
         u = on_face(ball, w, tie.lines)

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
-from relu_cert.evidence import Cover, Leaders
-from relu_cert.evidence.outputs import Alone, ByAxes, Outputs, Pair
+from relu_cert.evidence import Alone, ByAxes, Cover, Leaders, Outputs, Pair
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.problem.problem import Block, Gates, Problem
 from relu_cert.prove.field import Exact, Field, Numbers

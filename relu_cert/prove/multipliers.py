@@ -16,8 +16,7 @@ import numpy as np
 from flint import fmpz_mat
 from numpy.typing import NDArray
 
-from relu_cert.evidence import Cover, Leaders
-from relu_cert.evidence.outputs import ByAxes, Outputs
+from relu_cert.evidence import ByAxes, Cover, Leaders, Outputs
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows
 from relu_cert.patterns.pattern_set import Bits, PatternSet, bit_string
 from relu_cert.problem.networks import correlation

@@ -27,9 +27,8 @@ from relu_cert.figures import (
     with_decimal,
 )
 from relu_cert.free import free_constant, free_parts, free_text
-from relu_cert.global_optimum import distance
 from relu_cert.lasso import Lasso
-from relu_cert.network.objective import Interval
+from relu_cert.network.objective import Interval, distance
 from relu_cert.path.sensitivity import Derivatives
 from relu_cert.problem.loss import LOGISTIC, SOFTMAX
 from relu_cert.problem.problem import Problem

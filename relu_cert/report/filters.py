@@ -14,7 +14,7 @@ from typing import Any
 
 from relu_cert.claims.claim import Result
 from relu_cert.data.dataset import Dataset, Source
-from relu_cert.evidence.outputs import Outputs
+from relu_cert.evidence import Outputs
 from relu_cert.exact import Vector
 from relu_cert.figures import count, decimal, entries
 from relu_cert.free import free_constant, free_parts

@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import floor, log
 
 from relu_cert.claims.claim import Result, Verdict
-from relu_cert.evidence.outputs import Pair
+from relu_cert.evidence import Pair
 from relu_cert.figures import at_most, count, holds_on, lies_in, percent, percent_at_most
 from relu_cert.path.pieces import PathPieces
 from relu_cert.problem.problem import Problem

@@ -13,7 +13,7 @@ from relu_cert import certify
 from relu_cert.closed_forms import outputs as module
 from relu_cert.closed_forms.numbers import said
 from relu_cert.closed_forms.optimum import ClosedForm, closed_form
-from relu_cert.evidence.outputs import Alone
+from relu_cert.evidence import Alone
 from relu_cert.outputs.optimum import setting
 from relu_cert.outputs.sharpen import columns_on
 from relu_cert.results.certified import Certified

@@ -10,8 +10,7 @@ from relu_cert.claims import STATEMENTS, Result, Verdict
 from relu_cert.claims.optimal_set import staircase
 from relu_cert.data.dataset import Dataset
 from relu_cert.data.windows import Windows
-from relu_cert.evidence import Cover, Leaders
-from relu_cert.evidence.outputs import ByAxes, Outputs
+from relu_cert.evidence import ByAxes, Cover, Leaders, Outputs
 from relu_cert.exact import rational, sqrt_lower, sqrt_upper
 from relu_cert.figures import at_least, at_most, count, decimal, downwards, entries, one_number, short
 from relu_cert.free import free_parts, free_text
