@@ -13,11 +13,13 @@ from typing import Protocol
 import numpy as np
 
 from relu_cert.cover.cones import start
-from relu_cert.cover.engine import advance
+from relu_cert.cover.dense import start_dense
+from relu_cert.cover.engine import advance, advance_dense
 from relu_cert.cover.lines import (
     SignedLines,
     coarse,
     coarse_bits,
+    dense_side,
     doubtful,
     frame_of,
     lower_root,
@@ -56,6 +58,7 @@ DEPTH = 160
 FIRST, CHUNK, OFTEN = 50, 20_000, 0.25  # nodes before the clock is looked at: at first, at most; about so many seconds
 TRIED, HEIGHTS = 3000, 3 * 10**6  # nodes, and lines times nodes: while trees are so small, other root cones are tried
 FEW_LINES = 24  # covers of so few lines are small as they are, and interpreted
+DENSE = 1000  # lines from which on walks without ties look at all rows
 AHEAD = 8  # nodes: so far a walk looks ahead
 FEW_NODES, SOME_EDGES = 20_000, 4  # covers of so few nodes are built again, looking ahead, from so many dimensions on
 UNLEVELLED = ("counts", "at")  # the parts of a stack that it has once
@@ -94,7 +97,8 @@ class Rest:
 
 @dataclass(frozen=True)
 class RootTask:
-    """One root cone of one sign, or what is left of it; how many nodes the walk looks ahead."""
+    """One root cone of one sign, or what is left of it; how many nodes the walk looks ahead; or that it looks at all
+    rows."""
 
     xi: int
     side: SignedProblem
@@ -102,6 +106,7 @@ class RootTask:
     cone: Integers
     rest: Rest | None = None
     ahead: int = 0
+    dense: bool = False
 
 
 @dataclass(frozen=True)
@@ -143,16 +148,21 @@ def grow(
 ) -> Done:
     """The tree of one root cone; `go_on(nodes, open cones)` is asked after every chunk, a few times in a second."""
     stack, tape = empty_stack(task.side, DEPTH), empty_tape()
-    room = empty_room(task.side)
+    room = empty_room(task.side, dense=task.dense)
     aside, noted = (empty_stack(task.side, task.ahead), empty_tape()) if task.ahead else (None, None)
-    if task.rest is None:
+    if task.dense:
+        start_dense(task.side, stack, room, task.cone)
+    elif task.rest is None:
         start(task.side, stack, task.cone)
     else:
         tape = restored(task.rest, stack)
     chunk = min(FIRST, CHUNK)
     while True:
         begun = perf_counter()
-        code = advance(task.side, task.ties, stack, tape, room, chunk, DEPTH, violation, task.ahead, aside, noted)
+        if task.dense:
+            code = advance_dense(task.side, stack, tape, room, chunk, DEPTH, violation)
+        else:
+            code = advance(task.side, task.ties, stack, tape, room, chunk, DEPTH, violation, task.ahead, aside, noted)
         chunk = max(1, min(int(chunk * min(OFTEN / max(perf_counter() - begun, 1e-9), 4.0)), CHUNK))
         if code == FULL:
             tape = longer(tape)
@@ -160,7 +170,12 @@ def grow(
             code != GO_ON or stack.counts[NODES] > nodes or not go_on(int(stack.counts[NODES]), int(stack.counts[TOP]))
         ):
             written = streams(tape, int(stack.counts[NODES]), int(stack.counts[LEAVES]), len(task.side.P))
-            return Done(code, written, task.side.frame.T @ stack.at, rest_of(stack, tape) if code == GO_ON else None)
+            return Done(
+                code,
+                written,
+                task.side.frame.T @ stack.at,
+                rest_of(stack, tape) if code == GO_ON and not task.dense else None,
+            )
 
 
 def rest_of(stack: Stack, tape: Tape) -> Rest:
@@ -213,14 +228,17 @@ def tree(
     first: Sequence[Direction] = (),
     height: int | None = None,
     ahead: int = 0,
+    *,
+    dense: bool = False,
 ) -> Streams:
     """The tree of one sign; Missed, Stuck or Exhausted if there is none. The same whatever the pool and the order.
-    `height` is that of prisms, where biases are free; `ahead`: how many nodes the walks look ahead."""
+    `height` is that of prisms, where biases are free; `ahead`: how many nodes the walks look ahead; `dense`: that they
+    look at all rows."""
     cones = roots(basis) if height is None else prisms(basis, height)
     early = (k for sign, u in first if sign == xi for k in roots_of(basis, u, height is not None))
     order = [*dict.fromkeys((*early, *range(len(cones))))]
     parts = {}
-    tasks = [RootTask(xi, side, ties, cones[k], ahead=ahead) for k in order]
+    tasks = [RootTask(xi, side, ties, cones[k], ahead=ahead, dense=dense) for k in order]
     for root, done in zip(order, pool.run(tasks, violation), strict=False):
         if done.code == STUCK:
             raise Stuck(xi, done.at)
@@ -285,6 +303,7 @@ def dual_cover(
         frame = frame_of(data.basis)
     found, sides = {}, {}
     margins = []
+    dense = not ties and not radius_squared and len(data.lines.rows) > DENSE
     weights = {xi: weights_of(data.lines, theta, xi) for xi in (1, -1)}
     for here in weights.values():
         bits = coarse_bits(here, lam)
@@ -298,11 +317,11 @@ def dual_cover(
         if rows.bound <= 0:
             raise Untied("the ball of residuals is too wide")
         doubts = doubtful(here, radius_squared)
-        side = side_of(here, rows, frame, doubts)
+        side = dense_side(here, rows, frame) if dense else side_of(here, rows, frame, doubts)
         sides[xi] = side, engine_ties(data, ties, here, side, xi, doubts)
-        found[xi] = tree(*sides[xi], data.basis, xi, pool, violation, first, height)
+        found[xi] = tree(*sides[xi], data.basis, xi, pool, violation, first, height, dense=dense)
     cover = Cover(data.basis, tuple(ties), margin, found[1], found[-1])
-    if height is not None or len(data.lines.rows) <= FEW_LINES:
+    if height is not None or dense or len(data.lines.rows) <= FEW_LINES:
         return cover
     best = smallest(cover, data, sides, violation)
     return looked_ahead(best, sides, pool, violation) if short else best

@@ -24,6 +24,7 @@ import numpy as np
 from numba import njit, typeof
 from numba.core import event
 
+from relu_cert.cover.dense import walk_dense
 from relu_cert.cover.stack import Room, SharpCones, SignedProblem, Stack, Tape, empty_room, empty_stack, empty_tape
 from relu_cert.cover.star import walk_stars
 from relu_cert.cover.walk import walk
@@ -60,11 +61,15 @@ def load(name: str, *, compiling: bool) -> Entry:
 
 @cache
 def entry(name: str) -> Entry:
-    """The walk over cones without tips, or that over cones with tips (`walk_stars`)."""
+    """The walk over cones without tips, that over cones with tips (`walk_stars`), or that which looks at all rows."""
     side, ties, stack, tape, room, count, real, flag = map(typeof, (*samples(), 1, 1.0, True))
     given = (side, ties, stack, tape, room, count, count)
-    found = compile_entry(*((walk_stars, given) if name == "walk_stars" else (walk, (*given, real, flag))))
-    return cast("Entry", found)
+    entries: dict[str, tuple[Any, tuple[Any, ...]]] = {
+        "walk": (walk, (*given, real, flag)),
+        "walk_stars": (walk_stars, given),
+        "walk_dense": (walk_dense, (side, stack, tape, room, count, count, real)),
+    }
+    return cast("Entry", compile_entry(*entries[name]))
 
 
 def compile_entry(f: Any, types: tuple[Any, ...]) -> Any:

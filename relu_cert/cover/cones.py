@@ -43,7 +43,16 @@ def integer_unit(g, u, D):
 
 
 def start(side: SignedProblem, stack: Stack, cone: Integers) -> None:
-    """Put a root cone (integer generators) on the stack."""
+    """Put a root cone on the stack."""
+    place_root(side, stack, cone)
+    stack.lin[0] = products(stack.G[0], side.c0[None, :])[:, 0]
+    stack.low[0] = 0.0
+    stack.n_P[0] = root_lines(side.P, stack.G[0], stack.VP[0], stack.IP[0], stack.lin[0])
+    stack.n_N[0] = root_lines(side.N, stack.G[0], stack.VN[0], stack.IN[0], stack.low[0])
+
+
+def place_root(side: SignedProblem, stack: Stack, cone: Integers) -> None:
+    """Put the generators of a root cone, integers, on the stack."""
     d, D = side.frame.shape
     stack.g[0] = cone
     for i in range(d):
@@ -52,10 +61,6 @@ def start(side: SignedProblem, stack: Stack, cone: Integers) -> None:
         integer_unit(stack.g[0, i], stack.unit[0, i], D)
     stack.ray[0] = -1
     stack.G[0] = products(cone.astype(np.float64), side.frame) / stack.size[0, :, None]
-    stack.lin[0] = products(stack.G[0], side.c0[None, :])[:, 0]
-    stack.low[0] = 0.0
-    stack.n_P[0] = root_lines(side.P, stack.G[0], stack.VP[0], stack.IP[0], stack.lin[0])
-    stack.n_N[0] = root_lines(side.N, stack.G[0], stack.VN[0], stack.IN[0], stack.low[0])
     stack.depth[0] = 0
     stack.n_signs[0] = 0
     stack.counts[TOP] = 1

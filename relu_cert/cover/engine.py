@@ -17,6 +17,7 @@ from time import sleep, thread_time
 import relu_cert
 from relu_cert import clock as compiling
 from relu_cert.clock import interrupted
+from relu_cert.cover.dense import walk_dense
 from relu_cert.cover.stack import (
     BISECT,
     DONE,
@@ -94,10 +95,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Engine:
-    """The walk over cones without tips, and that over cones with tips, which few data have."""
+    """The walk over cones without tips, that over cones with tips, which few data have, and that which looks at all
+    rows."""
 
     walk: Part = field(default_factory=lambda: Part("walk", walk))
     stars: Part = field(default_factory=lambda: Part("walk_stars", walk_stars))
+    dense: Part = field(default_factory=lambda: Part("walk_dense", walk_dense))
 
     def hurry(self) -> None:
         """Compile what has been interpreted for long enough."""
@@ -195,6 +198,14 @@ def advance(
             return code
         if code not in (GO_ON, WIDE):
             return code
+
+
+def advance_dense(
+    side: SignedProblem, stack: Stack, tape: Tape, room: Room, nodes: int, most_depth: int, violation: float
+) -> int:
+    """The same where all rows are looked at; GO_ON at once where Ctrl-C came before it was compiled."""
+    ENGINE.dense.compile()
+    return ENGINE.dense(side, stack, tape, room, nodes, most_depth, violation) if ENGINE.dense.compiled else GO_ON
 
 
 def set_aside(stack: Stack, aside: Stack, noted: Tape) -> None:

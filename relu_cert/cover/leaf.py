@@ -13,8 +13,10 @@ from relu_cert.cover.small import project
 from relu_cert.cover.stack import ATOMS, OFFSET, RULE, STEP, STEPS, TURNED, WEIGHT
 
 
-def atom(V, rows, n, d, D, q, U, light, p, W):
+def atom(side, stack, cur, room, q, W):
     """W_i = sum of V_ik over the crossing concave rows that are on at p = sum (STEP q_i + OFFSET) U_i."""
+    d, D = side.frame.shape
+    V, rows, U, p, light = stack.VN[cur], stack.IN[cur], stack.unit[cur], room.p, side.light
     m = 0
     for l in range(D):
         v = 0
@@ -29,7 +31,7 @@ def atom(V, rows, n, d, D, q, U, light, p, W):
         p[l] >>= k
     for i in range(d):
         W[i] = 0.0
-    for k in range(n):
+    for k in range(stack.n_N[cur]):
         v = 0
         for l in range(D):
             v += p[l] * light[rows[k], l]
@@ -144,11 +146,8 @@ def strict_leaf(side, stack, tape, cur, room):
     the products of the generators in the norm, R those in the norm with which projections are found."""
     T, M, b, best, r, t, W, W2, dW = room.T, room.R, room.b, room.best, room.r, room.t, room.W, room.W2, room.dW
     q, tq, shares, points, whole, AT, t2 = room.q, room.tq, room.shares, room.points, room.whole, room.AT, room.t2
-    A, x, free, index, p, Wq, v = room.A, room.x, room.free, room.order, room.p, room.Wq, room.v
+    A, x, free, index, Wq, v = room.A, room.x, room.free, room.order, room.Wq, room.v
     d, D = side.frame.shape
-    V = stack.VN[cur]
-    rows = stack.IN[cur]
-    n_N = stack.n_N[cur]
     g = stack.g[cur]
     size = stack.size[cur]
     U = stack.unit[cur]
@@ -158,7 +157,7 @@ def strict_leaf(side, stack, tape, cur, room):
         t[i] = 1.0
         q[i] = 1
         best[i] = 1.0
-    atom(V, rows, n_N, d, D, q, U, side.light, p, W)
+    atom(side, stack, cur, room, q, W)
     if slack(g, size, U, b, W, t, d, D, v, bound, side.unseen) >= delta:
         tape.codes[tape.used[0]] = RULE
         tape.used[0] += 1
@@ -216,7 +215,7 @@ def strict_leaf(side, stack, tape, cur, room):
             for j in range(d):
                 length += tq[i] * tq[j] * T[i, j]
         length = np.sqrt(length)
-        atom(V, rows, n_N, d, D, q, U, side.light, p, W2)
+        atom(side, stack, cur, room, q, W2)
         value = 0.0
         for i in range(d):
             value += (b[i] - W2[i]) * tq[i]
@@ -225,7 +224,7 @@ def strict_leaf(side, stack, tape, cur, room):
             highest = value
             for i in range(d):
                 best[i] = tq[i]
-        if value > bound * (1.0 - 1.01 * delta) or n_N == 0:
+        if value > bound * (1.0 - 1.01 * delta):
             return False
         away = -1
         lowest = 1e300

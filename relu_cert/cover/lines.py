@@ -165,11 +165,11 @@ class SignedLines:
             return (0,) * self.lines.D
         return tuple((np.array(self.left, dtype=object) @ self.lines.matrix.astype(object)).tolist())
 
-    @cached_property
-    def weighted(self) -> NDArray[np.object_]:
-        """w_c p_c for every line."""
-        rows = self.lines.matrix.astype(object)
-        return np.array(self.w, dtype=object)[:, None] * rows if len(rows) else rows
+    @property
+    def total(self) -> int:
+        """The sum of all |w_c p_cl|."""
+        sizes = np.abs(self.lines.matrix.astype(object)).sum(axis=1).tolist()
+        return sum(abs(w) * size for w, size in zip(self.w, sizes, strict=True))
 
     @cached_property
     def convex(self) -> tuple[int, ...]:
@@ -212,7 +212,7 @@ class Coarse:
 
 def coarse_bits(weights: SignedLines, lam: Fraction) -> int:
     """At most MOST_COARSE_BITS, and so few that the sum of all entries stays below 2^53."""
-    total = int(np.abs(weights.weighted).sum()) + sum(map(abs, weights.c0))
+    total = weights.total + sum(map(abs, weights.c0))
     return min(MOST_COARSE_BITS, 53 - (total * lam.denominator // (weights.unit * lam.numerator) + 1).bit_length())
 
 
@@ -222,11 +222,15 @@ def coarse(weights: SignedLines, lam: Fraction, margin: int) -> Coarse:
     D = weights.lines.D
     times, over = lam.denominator << bits, weights.unit * lam.numerator
 
-    def floored(A: NDArray[np.object_]) -> Integers:
-        found: Integers = (A * times // over).astype(np.int64).reshape(len(A), D)
+    def floored(chosen: Sequence[int], sign: int) -> Integers:
+        w = np.array([sign * weights.w[c] * times for c in chosen], dtype=object)
+        found = np.empty((len(chosen), D), dtype=np.int64)
+        rows = weights.lines.matrix[list(chosen)]
+        for l in range(D):  # a column at a time: these numbers are long
+            found[:, l] = w * rows[:, l].astype(object) // over
         return found
 
-    P, N = floored(weights.weighted[list(weights.convex)]), floored(-weights.weighted[list(weights.concave)])
+    P, N = floored(weights.convex, 1), floored(weights.concave, -1)
     bound = (1 << bits) - (len(P) + len(N) + 1) * weights.lines.widest - margin
     return Coarse(P, N, tuple(x * times // over for x in weights.c0), bits, bound, margin)
 
@@ -261,31 +265,43 @@ def doubtful(weights: SignedLines, radius_squared: Fraction) -> list[int]:
 
 def side_of(weights: SignedLines, rows: Coarse, frame: Floats, doubts: list[int]) -> SignedProblem:
     """One sign for the engine; the sides of the doubtful lines are fixed in concave pieces as those of convex ones."""
-    one = 2.0**rows.bits
-    P = np.ascontiguousarray(rows.P / one @ frame.T)
-    N = np.ascontiguousarray(rows.N / one @ frame.T)
-    c0 = np.ascontiguousarray(np.array(rows.c0, dtype=np.float64) / one @ frame.T)
+    N = np.ascontiguousarray(rows.N / 2.0**rows.bits @ frame.T)
     D = frame.shape[1]
     chosen = [weights.lines.rows[c] for c in (*weights.convex, *doubts)]
     longest = max((abs(x) for p in chosen for x in p), default=0).bit_length()
     exact_bits = 62 - longest - D.bit_length()
     lines = np.array(chosen if exact_bits >= 0 else [[0] * D] * len(chosen), dtype=np.int64).reshape(-1, D)
-    lengths = np.sqrt((N * N).sum(axis=1))
     normals = np.array(chosen, dtype=np.float64).reshape(-1, D)
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
-    unseen = UNSEEN / max(1.0, float(weights.lines.longest) ** 0.5) if weights.lines.biases else 0.0
-    return SignedProblem(
-        P=P,
+    return dense_side(weights, rows, frame)._replace(
+        P=np.ascontiguousarray(rows.P / 2.0**rows.bits @ frame.T),
         N=N,
-        c0=c0,
         lines=lines,
         normals=normals,
         light=light(rows.N),
-        lengths=lengths,
+        lengths=np.sqrt((N * N).sum(axis=1)),
+        exact_bits=exact_bits,
+    )
+
+
+def dense_side(weights: SignedLines, rows: Coarse, frame: Floats) -> SignedProblem:
+    """One sign for the walk that looks at all rows."""
+    one, D = 2.0**rows.bits, frame.shape[1]
+    unseen = UNSEEN / max(1.0, float(weights.lines.longest) ** 0.5) if weights.lines.biases else 0.0
+    none = np.zeros((0, D), dtype=np.int64)
+    N = np.ascontiguousarray(frame / one @ rows.N.T)
+    return SignedProblem(
+        P=np.ascontiguousarray(frame / one @ rows.P.T),
+        N=N,
+        c0=np.ascontiguousarray(np.array(rows.c0, dtype=np.float64) / one @ frame.T),
+        lines=none,
+        normals=np.zeros((0, D)),
+        light=none,
+        lengths=np.sqrt((N * N).sum(axis=0)).max(initial=0.0, keepdims=True),
         frame=np.ascontiguousarray(frame),
         bound=(rows.bound >> TURN_BITS << TURN_BITS) / one,
         delta=min(max(64.0 / one, LEAST_DELTA), MOST_DELTA),
-        exact_bits=exact_bits,
+        exact_bits=0,
         unseen=unseen,
     )
 

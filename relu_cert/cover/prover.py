@@ -92,6 +92,7 @@ class Prover:
         self.limits, self.tell = limits, tell
         self.until = limits.until
         self.trained: Trained | None = None
+        self.plain: tuple[Trained, Neurons, Vector] | None = None  # the same exactly, with its theta
         self.bound: float | None = None
         self.troubled: list[Direction] = []  # where walks failed, the last one first
         self.extra: list[Direction] = []  # directions of neurons that the training does not see: tiny weights
@@ -119,7 +120,8 @@ class Prover:
         if self.state is not None and self.state.network is not None:
             self.trained, self.extra, self.troubled = self.state.network
         elif self.trained is None:
-            self.trained = train(self.given.task, told=self._trained, stop=self._half_over)
+            task = replace(self.given.task, enough=enough if enough > COARSE else 0.0)
+            self.trained = train(task, told=self._trained, stop=self._half_over)
         for _ in range(ATTEMPTS):
             if self.state is not None and not self._late():
                 self.state.network = self.trained, [*self.extra], [*self.troubled]
@@ -277,10 +279,16 @@ class Prover:
     def _coarse(self, enough: float) -> Covered:
         """A proof of the gap that was asked for and no more: which multiple of theta that needs is known beforehand."""
         _, base = self._plain()
+        y, theta = (np.array([float(x) for x in v]) for v in (self.given.y, base))
+        along, square = float(y @ theta), float(theta @ theta)
         lo, hi = 0, PARTS  # tau = 1 - m / PARTS for the largest m with the gap, by bisection
         while hi - lo > 1:
             m = (lo + hi) // 2
-            self.bound = self._value(tuple((1 - Fraction(m, PARTS)) * x for x in base))
+            tau = 1 - Fraction(m, PARTS)
+            if self.loss is SQUARES:
+                self.bound = float(tau) * along - 0.5 * float(tau) ** 2 * square
+            else:
+                self.bound = self._value(tuple(tau * x for x in base))
             lo, hi = (m, hi) if self._gap <= SURELY * enough else (lo, m)
         self.bound = None
         return self._scaled(1 - Fraction(lo, PARTS), ENOUGH, 1.0 + 1e-7)
@@ -310,8 +318,10 @@ class Prover:
 
     def _plain(self) -> tuple[Neurons, Vector]:
         """The trained network, exactly as it is, and its theta."""
-        neurons = neurons_of(self.network, self.frame)
-        return neurons, self._theta(neurons)
+        if self.plain is None or self.plain[0] is not self.network:
+            neurons = neurons_of(self.network, self.frame)
+            self.plain = self.network, neurons, self._theta(neurons)
+        return self.plain[1:]
 
     @property
     def _follows(self) -> bool:
@@ -463,11 +473,12 @@ def exact_fit(network: Network, neurons: Sequence[tuple[int, Vector]]) -> tuple[
         return network.bags.pooled((Fraction(0),) * len(N)), []
     U, p = scaled_rows([w for _, w in neurons])
     total, patterns = np.zeros(len(N), dtype=object), []
-    products = (fmpz_mat(U) * fmpz_mat(N).transpose()).tolist()
-    for (xi, _), row in zip(neurons, products, strict=True):
-        heights = [int(h) for h in row]
-        total = total + np.array([xi * h if h > 0 else 0 for h in heights], dtype=object)
-        patterns.append(bit_string([h >= 0 for h in heights]))
+    rows = fmpz_mat(N).transpose()
+    for (xi, _), u in zip(neurons, U, strict=True):  # one after the other: numbers are long, and rows may be many
+        heights = np.array([int(h) for h in (fmpz_mat([u]) * rows).entries()], dtype=object)
+        on = (heights >= 0).astype(bool)
+        total += xi * np.where(on, heights, 0)
+        patterns.append(bit_string(on.tolist()))
     unit = p * q * network.bags.unit
     return tuple(Fraction(int(t), unit) for t in network.bags.sums(total)), patterns
 

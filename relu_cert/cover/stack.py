@@ -17,6 +17,7 @@ STEPS = 100  # Frank-Wolfe steps at a node
 MOST_SIGNS = 8
 MOST_EDGES = 4  # the best edge, and others that are tried where a walk looks ahead
 ROOM = 4096  # bytes that one node may write at the most
+LANES = 512  # rows that are worked on at a time where all are looked at
 
 
 class SignedProblem(NamedTuple):
@@ -24,7 +25,8 @@ class SignedProblem(NamedTuple):
 
     `lines` are the primitive rows of the convex lines, `normals` their directions in floats, `light` the concave rows
     in few bits (signs at atoms), `frame` the orthonormal rows that take integer vectors to coordinates. `bound` is what
-    |c| may be, `delta` by how much leaves hold. `unseen` is 0, or the norm does not see the last coordinate: then
+    |c| may be, `delta` by how much leaves hold. Where all rows are looked at (`dense`) P and N have a column for each,
+    and there are no `lines`. `unseen` is 0, or the norm does not see the last coordinate: then
     projections see so much of it.
     """
 
@@ -73,6 +75,9 @@ class Stack(NamedTuple):
     lin: Floats
     low: Floats
     G: Floats
+    slopes: Floats  # the gradient of f1 at every generator; this and the next two where all rows are looked at
+    base: Floats  # the sums of the convex and of the concave rows that are on
+    near: Integers  # from where to where the rows that cross the cone are, and at which depth that was tried
     g: Integers
     size: Floats
     unit: Integers
@@ -113,6 +118,9 @@ def empty_stack(side: SignedProblem, most_depth: int) -> Stack:
         lin=np.zeros((S, d)),
         low=np.zeros((S, d)),
         G=np.zeros((S, d, d)),
+        slopes=np.zeros((S, d, d)),
+        base=np.zeros((S, 2, d)),
+        near=np.zeros((S, 5), np.int64),
         g=np.zeros((S, d, D), np.int64),
         size=np.zeros((S, d)),
         unit=np.zeros((S, d, D), np.int64),
@@ -175,6 +183,14 @@ class Room(NamedTuple):
     tq: Floats
     axis: Floats
     reach: Floats
+    point: Floats
+    total: Floats
+    heights: Floats
+    lanes: Floats
+    least: Floats
+    kept: Floats
+    near_P: Floats
+    near_N: Floats
     shares: Floats
     new: Floats
     lowest: Floats
@@ -190,13 +206,13 @@ class Room(NamedTuple):
     tried: Bytes
 
 
-def empty_room(side: SignedProblem) -> Room:
-    """Room for the cones of one sign."""
+def empty_room(side: SignedProblem, *, dense: bool = False) -> Room:
+    """Room for the cones of one sign; for a `dense` walk with that for all rows, and twice as many."""
     d, D = side.frame.shape
     n, many = STEPS + 3, max(len(side.P), len(side.N), 1)
     M = np.zeros((d, d))
     vectors = ["f1", "b", "best", "mix", "found", "slope", "e", "r", "t", "t2", "x", "W", "W2", "dW", "Wq", "tq"]
-    vectors += ["axis", "reach"]
+    vectors += ["axis", "reach", "point", "total"]
     return Room(
         M=M,
         T=M if side.unseen == 0.0 else np.zeros((d, d)),
@@ -206,6 +222,12 @@ def empty_room(side: SignedProblem) -> Room:
         A=np.zeros((d, d)),
         AT=np.zeros((n, d)),
         **{name: np.zeros(d) for name in vectors},
+        heights=np.zeros(LANES),
+        lanes=np.zeros((max(d, 2), LANES)),
+        least=np.zeros(LANES),
+        kept=np.zeros((2, d)),
+        near_P=np.empty((d, 3 * side.P.shape[1] if dense else 0)),
+        near_N=np.empty((d, 3 * side.N.shape[1] if dense else 0)),
         shares=np.zeros(n),
         new=np.zeros(many),
         lowest=np.zeros(many),

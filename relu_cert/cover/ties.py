@@ -73,8 +73,9 @@ def value_squared(weights: SignedLines, u: Row) -> Fraction:
 
 def dual_vector(weights: SignedLines, side: Sequence[int] | Signs) -> list[int]:
     """c0 + sum of w_c p_c over the lines that are on, times unit."""
-    total = weights.weighted[np.asarray(side) > 0].sum(axis=0)
-    return [a + int(x) for a, x in zip(weights.c0, total.tolist(), strict=True)]
+    on = np.asarray(side) > 0
+    total = np.array(weights.w, dtype=object)[on] @ weights.lines.matrix[on].astype(object)
+    return [a + int(x) for a, x in zip(weights.c0, np.broadcast_to(total, len(weights.c0)).tolist(), strict=True)]
 
 
 def ties_at(data: RefineData, weights: SignedLines, xi: int, u: Row) -> list[Tie]:

@@ -6,7 +6,7 @@ method on a smoothed network moves them. What local ascent misses is for the cov
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,6 +34,8 @@ SEEN, MOST_SEEN = (
     40,
 )  # rows from which on local ascent begins with some of them, and from how many maxima it ends
 MOST_ENTRIES = 2**25  # of Newton's matrices; where there would be more, it sees some of the rows
+FEW_ENTRIES, PLENTY = 2**21, 8192  # of those where a gap will do: second derivatives and weights are of some rows
+ROUGH, SETTLED = 0.125, 1e-3  # parts of a gap that will do: for the training, and for a step of Newton's method
 CANDIDATES, MOST_CANDIDATES = 15, 40  # of a sign in a round; more where no cover will find what is missing
 ROUNDS, MOST_ROUNDS = 30, 200
 LITTLE = 1e-6  # a round with most starts that gains no more than this is the last
@@ -63,6 +65,7 @@ class TrainingTask:
     logistic: bool = False
     bags: Each = EACH
     stop: Callable[[], bool] = stopped  # long loops ask this
+    enough: float = 0.0  # a relative gap that will do
 
     def pooled(self, A: Floats) -> Floats:
         """P A: sums over the rows of the data points."""
@@ -128,7 +131,20 @@ class TrainingTask:
         n = len(self.Z)
         if n <= SAMPLE or self.bags is not EACH:
             return None
-        return self.on(np.sort(rng.permutation(n)[: max(SAMPLE // 2, n // 8)]))
+        return self.on(np.sort(rng.permutation(n)[: max(SAMPLE // 2, n // (16 if self.enough else 8))]))
+
+    def some(self, entries: int, most: int) -> tuple[Self, int]:
+        """The same on every k-th row, and k, where a gap will do and there would be more entries than `most`."""
+        k = entries // most + 1 if self.enough and self.bags is EACH and len(self.Z) > MANY_ROWS else 1
+        k = max(min(k, len(self.Z) // PLENTY), 1)
+        return (self.on(np.arange(0, len(self.Z), k)), k) if k > 1 else (self, 1)
+
+    def gap(self, value: float, theta: Floats, worst: float) -> float:
+        """About the relative gap of a network with this objective, theta, and largest violation."""
+        if self.logistic:
+            return np.inf
+        tau = 1.0 / (1.0 + max(worst, 0.0))
+        return (value - tau * float(self.y @ theta) + 0.5 * tau * tau * float(theta @ theta)) / value
 
     def on(self, rows: NDArray[np.intp]) -> Self:
         """The same on these rows alone."""
@@ -150,8 +166,25 @@ class TrainingTask:
 
 def objective(task: TrainingTask, V: Floats, xi: Signs) -> tuple[float, Floats]:
     """The loss + lambda sum |v|, and theta, minus the gradient of the loss: the residual of the squares."""
-    value, theta = task.loss(task.pooled(np.maximum(task.Z @ V.T, 0.0) @ xi))
+    value, theta = task.loss(smoothed(task, V, xi, 0.0))
     return value + task.lam * float(task.sizes(V).sum()), theta
+
+
+def smoothed(task: TrainingTask, V: Floats, xi: Signs, mu: float) -> Floats:
+    """P sum xi (s + sqrt(s^2 + mu^2)) / 2, s = Zv; where rows are many, so many of them at a time."""
+
+    def of(Z: Floats) -> Floats:
+        s = Z @ V.T
+        found: Floats = (0.5 * (s + np.sqrt(s * s + mu * mu)) if mu else np.maximum(s, 0.0)) @ xi
+        return found
+
+    n = len(task.Z)
+    return task.pooled(of(task.Z) if n <= PLENTY else np.concatenate([of(part) for part in parts(task.Z)]))
+
+
+def parts(Z: Floats) -> Iterator[Floats]:
+    """The rows, so many at a time."""
+    return (Z[k : k + PLENTY] for k in range(0, len(Z), PLENTY))
 
 
 def ascend(
@@ -327,7 +360,7 @@ class Bend:
 
 def newton(task: TrainingTask, V: Floats, xi: Signs, smooth: list[float], most: int) -> tuple[Floats, Signs]:
     """Newton's method on the neurons, (s)_+ smoothed as (s + sqrt(s^2 + mu^2)) / 2, mu from large to small."""
-    if (every := len(task.Z) * V.size // MOST_ENTRIES) and task.bags is EACH:
+    if (every := len(task.Z) * V.size // MOST_ENTRIES) and task.bags is EACH and not task.enough:
         return newton(task.on(np.arange(0, len(task.Z), every + 1)), V, xi, smooth, most)
     if _work(len(task.y), *V.shape) > MOST_WORK:
         return _quasi_newton(task, V, xi, smooth)
@@ -339,18 +372,19 @@ def newton(task: TrainingTask, V: Floats, xi: Signs, smooth: list[float], most: 
             if task.stop():
                 return V, xi
             m = len(V)
-            s = Z @ V.T
-            root = np.sqrt(s * s + mu * mu)
-            slope, bend = 0.5 * (1.0 + s / root), 0.5 * mu * mu / (root * root * root)
-            loss, r = task.loss(task.pooled(0.5 * (s + root) @ xi))
+            loss, r = task.loss(smoothed(task, V, xi, mu))
             size = task.sizes(V) + 1e-300
             now = loss + lam * float(size.sum())
-            J = task.slopes(slope * xi)
             unit = V * task.seen / size[:, None]
-            gradient = -(J.T @ r) + lam * unit.ravel()
-            J = task.weighted(J, task.bend(r)) if task.logistic else task.project(J)
-            weight = np.maximum(-task.spread(r)[:, None] * xi * bend, 0.0)
-            bent = _bent(Z, weight)
+            part, k = task.some(len(Z) * V.size, FEW_ENTRIES)
+            s = part.Z @ V.T
+            root = np.sqrt(s * s + mu * mu)
+            slope, bend = 0.5 * (1.0 + s / root), 0.5 * mu * mu / (root * root * root)
+            J = part.slopes(slope * xi)
+            gradient = lam * unit.ravel() - (J.T @ r if k == 1 else _pull(task, V, xi, mu, r))
+            J = np.sqrt(k) * (part.weighted(J, part.bend(r[::k])) if task.logistic else part.project(J))
+            weight = np.maximum(-k * part.spread(r[::k])[:, None] * xi * bend, 0.0)
+            bent = _bent(part.Z, weight)
             linear = np.concatenate([unit[:, :, None], np.broadcast_to(free, (m, *free.shape))], axis=2)
             moved, step, damping = _line_search(
                 task, V, xi, mu, now, gradient, Bend(J, bent, lam / size, linear), damping
@@ -362,10 +396,19 @@ def newton(task: TrainingTask, V: Floats, xi: Signs, smooth: list[float], most: 
             lengths = task.sizes(V)
             kept = lengths >= 1e-7 * lengths.max()
             V, xi = V[kept], xi[kept]
-            enough = 1e-12 if mu != smooth[-1] and len(Z) > MANY_ROWS else 1e-15
+            enough = max(1e-12 if mu != smooth[-1] and len(Z) > MANY_ROWS else 1e-15, SETTLED * task.enough)
             if decrease < enough * now and kept.all():
                 break
     return V, xi
+
+
+def _pull(task: TrainingTask, V: Floats, xi: Signs, mu: float, r: Floats) -> Floats:
+    """J'r, where J has the derivatives of `smoothed` by the weights."""
+    found, weight = np.zeros(V.shape), task.spread(r)[:, None]
+    for Z, t in zip(parts(task.Z), parts(weight), strict=True):
+        s = Z @ V.T
+        found += (0.5 * (1.0 + s / np.sqrt(s * s + mu * mu)) * xi * t).T @ Z
+    return found.ravel()
 
 
 def _bent(Z: Floats, weight: Floats) -> Floats:
@@ -426,8 +469,7 @@ def _line_search(
         part = 1.0
         while part > 1e-3:
             moved = V + part * step.reshape(V.shape)
-            s = task.Z @ moved.T
-            loss, _ = task.loss(task.pooled(0.5 * (s + np.sqrt(s * s + mu * mu)) @ xi))
+            loss, _ = task.loss(smoothed(task, moved, xi, mu))
             value = loss + task.lam * float(task.sizes(moved).sum())
             if value <= now + 1e-4 * part * float(gradient @ step) + 1e-14 * abs(now):
                 return moved, step, max(damping * 0.3, 1e-13)
@@ -514,6 +556,8 @@ def train(
             break
         last = value if starts == most else np.inf
         U, signs, worst = _violators(task, r, V, xi, rng, starts, candidates)
+        if task.enough and task.gap(value, r, worst) <= ROUGH * task.enough:
+            break
         if not len(U):
             V, xi = polished(task, V, xi)
             if objective(task, V, xi)[0] < value * (1.0 - 1e-9):
@@ -524,8 +568,9 @@ def train(
             continue
         directions = np.vstack([V / task.sizes(V)[:, None], U])
         signs = np.concatenate([xi, signs])
-        columns = task.project(task.outputs(directions) * signs)
-        alpha = _weights(task, columns, task.sizes(V))
+        part, _ = task.some(len(task.Z) * len(directions), FEW_ENTRIES)
+        columns = part.project(part.outputs(directions) * signs)
+        alpha = _weights(part, columns, part.sizes(V))
         used = alpha > 1e-10 * max(float(alpha.max(initial=0.0)), 1e-300)
         if not used.any():
             break
@@ -540,7 +585,7 @@ def train(
 
 def polished(task: TrainingTask, V: Floats, xi: Signs) -> tuple[Floats, Signs]:
     """The neurons after Newton's method with hardly any smoothing; as they are where that would see some rows only."""
-    if not len(V) or len(task.Z) * V.size > MOST_ENTRIES:
+    if not len(V) or task.enough or len(task.Z) * V.size > MOST_ENTRIES:
         return V, xi
     size = float(task.sizes(V).max())
     V, xi = newton(task, V, xi, [10.0**-e * size for e in range(6, 11)], 40)

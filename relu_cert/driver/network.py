@@ -58,6 +58,7 @@ LISTED = 7  # directions: where there are more, a list is faster by far than a c
 NORM_BITS = 300
 LEAST, MOST, LONG = Fraction(1, 10**30), Fraction(10**30), 1000  # numbers of small data for a cover; bits
 MANY_ROWS = 2000  # from here on the optimal set is looked at only where a claim is about it: it takes longer than p*
+MANY_DATA = 10_000  # points from which on lambda_max is not proved where a wide gap will do
 LEADERS = 0.2  # of the time, at least, even where the cover took more than its share
 FINEST = 1e-6  # a gap that the leaders may be asked for: where a finer one is wanted they end with COARSE
 GOOD = Fraction(1, 10**3)  # a relative gap of a cover that the leaders are not asked to better
@@ -130,7 +131,8 @@ def optimum_of_network(problem: Problem, choice: LambdaChooser, gap: Fraction, l
         top = listed_lambda_max(problem)
         return listed_facts(problem, choice(top), top, gap)
     frame, columns, task = _in_floats(problem, given)
-    top = _lambda_max(problem, given, columns, task, frame, limits)
+    rough = gap > COARSE and problem.n > MANY_DATA
+    top = _lambda_max(problem, given, columns, task, frame, limits, proved=not rough)
     lam = choice(top if top.least is None else replace(top, squared=top.least))
     if not top.exact:  # nothing is claimed of lambda >= lambda_max without a proof of it
         top = replace(top, squared=max(top.squared, 2 * lam * lam))
@@ -341,6 +343,8 @@ def _lambda_max(
     task: TrainingTask,
     frame: Floats,
     limits: Limits,
+    *,
+    proved: bool,
 ) -> LambdaMax:
     """lambda_max by a cover, where there can be one; else a direction at which zero, or the free terms alone, fail
     below some lambda, which is known exactly (or, with free terms and the logistic loss, as well as floats tell:
@@ -348,7 +352,7 @@ def _lambda_max(
     listed = listed_plainly(problem)
     if given is not None and not problem.free and not (listed and len(given.data.basis) > LISTED):
         seconds = min(limits.seconds or DEFAULT_SECONDS, SMALL_SECONDS if listed else LAMBDA_MAX_SECONDS)
-        found = prove_lambda_max(given, replace(limits, seconds=seconds))
+        found = prove_lambda_max(given, replace(limits, seconds=seconds), proved=proved)
         if found.exact or not listed:
             return found
     if listed:
