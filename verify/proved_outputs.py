@@ -14,6 +14,7 @@ from typing import Any
 from verify.cover.lines import dot
 from verify.cover.lines import lines_of as lines_in
 from verify.cover.tree import sign_cones
+from verify.errors import Declined
 from verify.numbers.integers import cleared, cleared_rows
 from verify.outputs.check import Heights, read_tie, size, values_of, weights
 from verify.outputs.forms import PAIRS, length_above
@@ -29,6 +30,8 @@ FINE = Fraction(1, 1 << 260)  # less than the slack of logarithms, so that the s
 
 def outputs_text(problem: Problem, primal: dict[str, Any], cover: dict[str, Any]) -> OutputsText:
     """What these facts say."""
+    if problem.biases or (problem.logistic and problem.outputs):
+        raise Declined("--proved", "several outputs without free biases, and with the softmax nothing free", "another")
     C = problem.targets
     wide = tuple((vector(one["w"]), vector(one["v"])) for one in primal["neurons"])
     stated = vector(primal["free"]) if problem.outputs else ()

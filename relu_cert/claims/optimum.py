@@ -78,8 +78,11 @@ def fit(facts: Facts) -> Answer:
     Logistic: |p(yhat) - p(Xw)| <= sqrt((upper - lower) / 2) for the probabilities (Pinsker).
     """
     radius = sqrt_upper(facts.fit.radius_squared)
-    if facts.problem.loss is SOFTMAX and not facts.problem.free:
-        detail = f"one fit for all optimal networks; its probabilities are within {at_most(radius)} of those found."
+    if facts.problem.loss is SOFTMAX:
+        if facts.problem.free and not all(y > t for y, t in zip(facts.problem.y, facts.dual.theta, strict=True)):
+            return undecided("a class may have no chance beside the free terms; the infimum may not be attained.")
+        but = " but for numbers that all outputs have in common" if facts.problem.free else ""
+        detail = f"one fit for all optimal networks{but}; its probabilities are within {at_most(radius)} of those found."
         return proved("strict convexity", detail)
     if facts.problem.loss is LOGISTIC:
         if facts.problem.free and not facts.problem.roots and not all(facts.dual.theta):

@@ -120,19 +120,14 @@ def require_softmax(data: Dataset, free: Free, rho: Fraction = Fraction(0)) -> N
     """UsageError where the softmax cross-entropy is not known."""
     if data.targets == 1 or not one_hot(data.y, data.targets):
         raise UsageError("--loss softmax is for classes (--classes COLUMN), without --center.")
-    if free or rho:
-        raise UsageError("--loss softmax is for networks without --free or a decayed bias; --bias is a feature.")
+    if "skip" in free or rho:
+        raise UsageError("--loss softmax is for networks without a skip connection or a decayed bias.")
 
 
 def with_free_terms(problem: Problem, data: Dataset, free: Free) -> Problem:
     """The problem with terms that are not penalised."""
     if "biases" in free and not data.source.bias:
         raise UsageError("--free biases needs the column of ones whose weights they are; read the data with --bias.")
-    if "biases" in free and data.targets > 1:
-        raise UsageError(
-            "free biases of the first layer, which scikit-learn has, are known for networks with one output; with "
-            "several take them as weights like the others: paper as --penalty, --bias, output-bias as --free (squares)."
-        )
     if "biases" in free and data.source.pool == "sum":
         raise UsageError("--free biases is for --pool mean: a sum of constants grows with the bag.")
     if data.source.opposites and (terms := ",".join(term for term in free if term != "output-bias")):

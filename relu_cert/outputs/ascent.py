@@ -182,9 +182,16 @@ def smooth_climb(Z, T, U, widths, steps):  # type: ignore[no-untyped-def]
     return found
 
 
-def unit(U: Floats) -> Floats:
-    """The rows at length 1; those of length 0 are left out."""
-    size = np.linalg.norm(U, axis=1)
+def alike(U: Floats, V: Floats) -> Floats:
+    """Half the squared distance of every row of U from every row of V; of unit vectors 1 less their product."""
+    far = U[:, None, :] - V[None, :, :]
+    found: Floats = 0.5 * (far * far).sum(axis=2)
+    return found
+
+
+def unit(U: Floats, biased: bool = False) -> Floats:
+    """The rows at length 1, without the last entries where that is the bias; those of length 0 are left out."""
+    size = np.linalg.norm(U[:, :-1] if biased else U, axis=1)
     kept: Floats = np.ascontiguousarray(U[size > 1e-300] / size[size > 1e-300, None])
     return kept
 
@@ -211,7 +218,7 @@ def each_once(U: Floats, same: float = 1e-8) -> Floats:
     """The first of the directions that are about the same."""
     kept = np.zeros((0, U.shape[1]))
     for u in U:
-        if (kept @ u).max(initial=-1.0) < 1 - same:
+        if alike(kept, u[None]).min(initial=1.0) > same:
             kept = np.vstack([kept, u])
     return kept
 

@@ -15,7 +15,6 @@ from relu_cert.clock import Until
 from relu_cert.evidence import Axis, ByAxes
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.leaders.find import FloatNeuron, find_leaders
-from relu_cert.outputs.ascent import maxima, starts
 from relu_cert.outputs.optimum import OutputsData, OutputsPoint, rounded
 from relu_cert.outputs.train import Net, OutputsTask, apart, objective, weighed
 
@@ -30,7 +29,7 @@ def network(task: OutputsTask, over: Callable[[], bool]) -> Net:
     net, best = Net(np.zeros((0, d)), np.zeros((0, task.Y.shape[1]))), np.inf
     for _ in range(ROUNDS):
         T = task.spread(task.residual(net))
-        found, values = maxima(task.Z, T, np.vstack([starts(task.Z, T, rng, 60), net.W]), task.lam)
+        found, values = task.maxima(T, np.vstack([task.starts(T, rng, 60), net.W]), task.lam)
         more = apart(found[values > task.lam * (1 + 1e-6)], MORE)
         if not len(more):
             break
@@ -50,7 +49,7 @@ def axes_of(given: OutputsData, lam: Fraction) -> list[tuple[Vector, float]]:
     found = []
     for i in range(Y.shape[1]):
         T = task.spread(np.ascontiguousarray(Y[:, i : i + 1]))
-        _, values = maxima(task.Z, T, starts(task.Z, T, np.random.default_rng(0), 100), 0.0)
+        _, values = task.maxima(T, task.starts(T, np.random.default_rng(0), 100), 0.0)
         axis = tuple(Fraction(round(x * 2**AXIS_BITS), 2**AXIS_BITS) for x in columns[:, i].tolist())
         found.append((axis, float(values.max(initial=0.0))))
     largest = max((top for _, top in found), default=0.0)
@@ -69,7 +68,7 @@ def by_axes(given: OutputsData, lam: Fraction, until: Until) -> tuple[OutputsPoi
         y = tuple(dot(row, axis) for row in given.Y)
         task = given.task(share)
         part = np.array([[float(x)] for x in y])
-        alone = OutputsTask(task.Z, np.ascontiguousarray(task.projected(part)), task.lam, task.bags, task.Q)
+        alone = OutputsTask(task.Z, np.ascontiguousarray(task.projected(part)), task.lam, task.bags, task.Q, task.biased)
         own = network(alone, lambda: until.over)
         lifted = own.W @ given.frame / np.sqrt(given.scale) if len(own.W) else np.zeros((0, len(given.Z[0])))
         neurons = [
@@ -77,7 +76,7 @@ def by_axes(given: OutputsData, lam: Fraction, until: Until) -> tuple[OutputsPoi
             for w, v in zip(lifted, own.V[:, 0], strict=True)
         ]
         seconds = max(until.left / (len(axes) - k), 2.0)
-        proof = find_leaders(given.Z, y, share, neurons, seconds, outputs=given.free, bags=given.bags, good=1e-3)
+        proof = find_leaders(given.Z, y, share, neurons, seconds, outputs=given.free, bags=given.bags, biases=given.biased, good=1e-3)
         if proof is None:
             return None
         found.append(Axis(axis, share, proof))

@@ -9,6 +9,7 @@ from math import gcd, sqrt
 
 import numpy as np
 
+from relu_cert.cover.build import prisms
 from relu_cert.evidence import FINE, OFFSET, PLAIN, SHARES, TIE, WHOLE, Outputs, OutputTie, Row, Tree
 from relu_cert.exact import scaled_rows
 from relu_cert.outputs.ascent import Floats
@@ -99,9 +100,9 @@ class Builder:
         """The tree below these cones in floats; it must have ended. None: there are too many nodes for one look."""
         if self.over():
             raise Unproved("the time was up")
-        Z, th, L0 = self.pull.floats
+        (Z, th, L0), biased = self.pull.floats, self.pull.lines.biases
         left = min(self.most_nodes - self.writer.nodes, AT_A_TIME)
-        found = grown(Z, th, L0, roots, self.eps, self.directions, self.tied, left)
+        found = grown(Z, th, L0, roots, self.eps, self.directions, self.tied, left, biased=biased)
         self.tried += found.nodes
         if found.status == VIOLATED:
             raise Unproved("the dual constraint is violated", found.violators)
@@ -295,7 +296,8 @@ def build(
     class, as far as possible."""
     builder = Builder(pull, ties, over, most_nodes, around, eps)
     if basis:
-        builder.run([builder.descent.root([tuple(g) for g in cone]) for cone in sign_cones(basis).tolist()])
+        cones = prisms(basis, pull.lines.height(basis)) if pull.lines.biases else [*sign_cones(basis)]
+        builder.run([builder.descent.root([tuple(g) for g in cone.tolist()]) for cone in cones])
     else:  # no neuron sees anything: one cone, without generators
         builder.proved(builder.descent.root(()), np.zeros(0), -1)
     return Outputs(basis, ties, builder.writer.tree, builder.writer.nodes, builder.writer.leaves)

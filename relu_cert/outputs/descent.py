@@ -34,11 +34,12 @@ class Cone:
     lines: NDArray[np.int64]
     heights: Whole
     linear: Whole
+    biased: bool = False
 
     @cached_property
     def gram(self) -> Form:
-        """GG'"""
-        G = fmpz_mat([list(g) for g in self.generators])
+        """GG', without the last entries of generators where biases are free."""
+        G = fmpz_mat([list(g[: len(g) - self.biased]) for g in self.generators])
         return integers(G * G.transpose())
 
     @cached_property
@@ -109,7 +110,7 @@ class Descent:
         on = lines[np.asarray((low >= 0) & (high > 0), dtype=bool)]
         if len(on):
             linear = linear + self.P[on].T.astype(self.W.dtype) @ self.W[on]
-        return Cone(generators, lines[crossing], H[:, crossing], linear)
+        return Cone(generators, lines[crossing], H[:, crossing], linear, self.pull.lines.biases)
 
     def form(self, cone: Cone, shares: Whole, whole: int) -> Form:
         """2 whole^2 (level GG' - B) of a leaf, from below: no entry is more."""

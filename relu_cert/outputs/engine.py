@@ -79,12 +79,19 @@ def multiplier(ratio):  # type: ignore[no-untyped-def]
 
 
 @compile_
-def grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violators):  # type: ignore[no-untyped-def]
+def grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violators, biased):  # type: ignore[no-untyped-def]
     """The tree below the root cones (integers): proves |F(u)| <= (1 + eps)|u|, or tells where it is more.
 
-    `ties` are directions, `tied` their shares (a row of n each, NaN where a line has none).
+    `ties` are directions, `tied` their shares (a row of n each, NaN where a line has none). Where it is `biased` |u| does
+    not see the last entry of u.
     """
     n, D = Z.shape
+    E = D - 1 if biased else D
+    R = metric(Z) if biased else np.eye(D)
+    Y, G = np.zeros((roots.shape[1], D)), np.zeros((roots.shape[1], roots.shape[1]))
+    places = np.zeros((len(ties), D))
+    for a in range(len(ties)):
+        lengthened(R, ties[a], places[a])
     C, d, K = th.shape[1], roots.shape[1], len(ties)
     room = most_depth + 4
     VV, II, SS = np.empty((room, d, n)), np.empty((room, n), np.int64), np.zeros((room, n))
@@ -115,6 +122,7 @@ def grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violato
             q = 0.0
             for l in range(D):
                 GI[0, i, l] = roots[root, i, l]
+            for l in range(E):
                 q += float(GI[0, i, l]) ** 2
             LEN[0, i] = np.sqrt(q)
             for c in range(C):
@@ -154,12 +162,26 @@ def grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violato
             for i in range(d):
                 for j in range(d):
                     q = 0.0
-                    for l in range(D):
+                    for l in range(E):
                         q += float(GI[cur, i, l]) * float(GI[cur, j, l])
                     M[i, j] = q / (LEN[cur, i] * LEN[cur, j])
             how, tie = 0, -1
+            if biased:
+                for i in range(d):
+                    for l in range(D):
+                        u[l] = GI[cur, i, l] / LEN[cur, i]
+                    lengthened(R, u, Y[i])
+                for i in range(d):
+                    for j in range(d):
+                        G[i, j] = (Y[i] * Y[j]).sum()
+            else:
+                for i in range(d):
+                    for l in range(D):
+                        Y[i, l] = GI[cur, i, l] / LEN[cur, i]
+                    for j in range(d):
+                        G[i, j] = M[i, j]
             for a in range(K):
-                if not near(GI[cur], LEN[cur], M, ties[a], u):
+                if not near(Y, G, places[a], u):
                     continue
                 for k in range(m):
                     q = tied[a, idx[k]]
@@ -315,8 +337,8 @@ def grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violato
                 best = 2.0
                 for i in range(d):
                     for j in range(i + 1, d):
-                        if M[i, j] < best:
-                            best, bi, bj = M[i, j], i, j
+                        if G[i, j] < best:
+                            best, bi, bj = G[i, j], i, j
             ratio = LEN[cur, bj] / LEN[cur, bi]
             if ratio >= 1:
                 code, mi = multiplier(ratio)
@@ -340,7 +362,8 @@ def grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violato
             q = 0.0
             for l in range(D):
                 g[l] //= divisor
-                q += float(g[l]) ** 2
+                if l < E:
+                    q += float(g[l]) ** 2
             length = np.sqrt(q)
             ai, aj = mi * LEN[cur, bi] / (divisor * length), mj * LEN[cur, bj] / (divisor * length)
             codes[nodes] = edge[bi, bj]
@@ -374,14 +397,43 @@ def grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violato
 
 
 @compile_
-def near(G, lengths, M, tie, middle):  # type: ignore[no-untyped-def]
-    """Whether a tie is about as near to the middle of the cone as its generators are."""
-    d, D = G.shape
+def metric(Z):  # type: ignore[no-untyped-def]
+    """R, |Ru| a length that sees biases: by the weights, and by the heights at unit lines."""
+    n, D = Z.shape
+    A = np.zeros((D, D))
+    for k in range(n):
+        for i in range(D):
+            for j in range(D):
+                A[i, j] += Z[k, i] * Z[k, j] / n
+    for i in range(D - 1):
+        A[i, i] += 1.0 / D
+    A[D - 1, D - 1] += 1e-12
+    return np.ascontiguousarray(np.linalg.cholesky(A).T)
+
+
+@compile_
+def lengthened(R, u, to):  # type: ignore[no-untyped-def]
+    """Ru / |Ru|, written into `to`."""
+    D = len(u)
+    size = 0.0
+    for i in range(D):
+        to[i] = 0.0
+        for l in range(D):
+            to[i] += R[i, l] * u[l]
+        size += to[i] * to[i]
+    for i in range(D):
+        to[i] /= max(np.sqrt(size), 1e-300)
+
+
+@compile_
+def near(Y, M, tie, middle):  # type: ignore[no-untyped-def]
+    """Whether a tie is about as near to the middle of the cone as its generators Y are, M = YY'."""
+    d, D = Y.shape
     size = 0.0
     for l in range(D):
         q = 0.0
         for i in range(d):
-            q += G[i, l] / lengths[i]
+            q += Y[i, l]
         middle[l] = q
         size += q * q
     size = np.sqrt(size)
@@ -445,6 +497,7 @@ def grown(
     most_nodes: int = 10**6,
     most_depth: int = 150,
     most_violators: int = 30,
+    biased: bool = False,
 ) -> Grown:
     """`grow`, with names for what it finds; lambda = 1."""
-    return Grown(*grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violators))
+    return Grown(*grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violators, biased))

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.outputs.ascent import Floats, sizes, unit
+from relu_cert.outputs.ascent import Floats, alike, sizes, unit
 
 WIDTHS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)  # of the rows that may be on a face
 EXACTLY = 1e-11
@@ -23,49 +23,57 @@ SAME_DIRECTION = 1e-9
 
 @dataclass(frozen=True)
 class Face:
-    """The rows at which a neuron is zero, those at which it is on, and a basis (columns) of the vectors that are zero
-    where it is."""
+    """The rows at which a neuron is zero, those at which it is on, a basis (columns) of the vectors that are zero where
+    it is, orthonormal in what lengths see, and what takes vectors to their coordinates."""
 
     zero: NDArray[np.bool_]
     on: NDArray[np.bool_]
     basis: Floats
+    inverse: Floats
+    biased: bool = False
 
 
-def face_of(Z: Floats, lengths: Floats, w: Floats, zero: NDArray[np.bool_]) -> Face:
-    """The face of a vector that is to be zero at these rows."""
+def face_of(Z: Floats, lengths: Floats, w: Floats, zero: NDArray[np.bool_], biased: bool = False) -> Face:
+    """The face of a vector that is to be zero at these rows; a bias is there where some row is zero."""
     basis = np.eye(len(w))
+    if biased and not zero.any():
+        zero = np.arange(len(Z)) == (np.abs(Z @ w) / lengths).argmin()
     if zero.any():
         _, s, axes = np.linalg.svd(Z[zero] / np.maximum(lengths[zero, None], 1e-300), full_matrices=True)
         basis = axes[int((s > DEPENDENT).sum()) :].T
-    return Face(zero, (Z @ w > 0) & ~zero, basis)
+    on = (Z @ w > 0) & ~zero
+    if not biased:
+        return Face(zero, on, basis, basis.T)
+    R = np.linalg.qr(basis[:-1])[1]
+    return Face(zero, on, np.linalg.solve(R.T, basis.T).T, R @ basis.T, biased)
 
 
-def face_at(Z: Floats, lengths: Floats, w: Floats, width: float = EXACTLY) -> Face:
+def face_at(Z: Floats, lengths: Floats, w: Floats, width: float = EXACTLY, biased: bool = False) -> Face:
     """The face of a vector, with the rows at which it is zero up to a width."""
-    return face_of(Z, lengths, w, np.abs(Z @ w) <= width * float(np.linalg.norm(w)) * lengths)
+    return face_of(Z, lengths, w, np.abs(Z @ w) <= width * float(np.linalg.norm(w)) * lengths, biased)
 
 
-def peak(Z: Floats, lengths: Floats, T: Floats, u: Floats) -> Floats:
+def peak(Z: Floats, lengths: Floats, T: Floats, u: Floats, biased: bool = False) -> Floats:
     """The best of the maxima of |F| on the faces on which u nearly lies; u itself if none is better."""
     best, value, seen = u, float(sizes(Z, T, u[None])[0]) * (1 - 1e-14), -1
     for width in WIDTHS:
-        face = face_at(Z, lengths, u, width)
+        face = face_at(Z, lengths, u, width, biased)
         if not face.basis.shape[1] or (count := int(face.zero.sum())) == seen:
             continue
         seen = count
         v = face.basis @ np.linalg.svd(face.basis.T @ (Z[face.on].T @ T[face.on]))[0][:, 0]
-        v *= 1.0 if v @ u > 0 else -1.0
+        v *= 1.0 if face.inverse @ v @ (face.inverse @ u) > 0 else -1.0
         if (there := float(sizes(Z, T, v[None])[0])) > value:
             best, value = v, there * (1 + 1e-14)
     return best
 
 
-def peaks(Z: Floats, T: Floats, U: Floats) -> tuple[Floats, Floats]:
+def peaks(Z: Floats, T: Floats, U: Floats, biased: bool = False) -> tuple[Floats, Floats]:
     """Maxima of |F| near these directions, on their faces, each once, and their values."""
     lengths, kept = np.linalg.norm(Z, axis=1), np.zeros((0, Z.shape[1]))
-    for u in unit(U):
-        v = peak(Z, lengths, T, u)
-        if (kept @ v).max(initial=-1.0) < 1 - SAME_DIRECTION:
+    for u in unit(U, biased):
+        v = peak(Z, lengths, T, u, biased)
+        if alike(kept, v[None]).min(initial=1.0) > SAME_DIRECTION:
             kept = np.vstack([kept, v])
     return kept, sizes(Z, T, kept)
 
@@ -87,8 +95,8 @@ def stopped(
         to = w + parts.min() * (to - w)
         zero = zero.copy()
         zero[holds[parts.argmin()]] = True
-    there = face_of(Z, lengths, to, zero)
-    return there.basis @ (there.basis.T @ to), there
+    there = face_of(Z, lengths, to, zero, face.biased)
+    return there.basis @ (there.inverse @ to), there
 
 
 class Model(Protocol):

@@ -12,14 +12,14 @@ from relu_cert.clock import Until, interrupted
 from relu_cert.cover.build import Exhausted
 from relu_cert.cover.limits import MOST_DIRECTIONS, Limits, ProgressEvent, Tell
 from relu_cert.errors import UsageError
-from relu_cert.exact import Matrix, Vector
+from relu_cert.exact import Matrix, Vector, norm_squared
+from relu_cert.free import weights_of
 from relu_cert.outputs.build import Unproved
 from relu_cert.outputs.optimum import (
     OutputsData,
     OutputsProver,
     best_coefficients,
     left_by,
-    norm,
     setting,
     spread,
     top_direction,
@@ -56,7 +56,7 @@ def optimum_with_outputs(problem: Problem, choice: Choice, gap: Fraction, limits
             found = OutputsProver(given, lam, lambda: until.over or interrupted(), until).run()
         except Unproved as why:
             raise Exhausted(str(why)) from None
-    neurons = tuple(ExactNeuron(w=w, v=v, norm=norm((w, v))) for w, v in found.primal.neurons)
+    neurons = tuple(ExactNeuron(w=w, v=v, norm=given.norm((w, v))) for w, v in found.primal.neurons)
     point = Primal(neurons, row_by_row(found.primal.fit(given)), row_by_row(found.primal.free))
     dual = Dual(row_by_row(found.Theta), replace(found.evidence, source=found.source))
     known = found.alone
@@ -73,7 +73,7 @@ def bounded(given: OutputsData, lam: Fraction, top: LambdaMax, gap: Fraction, un
         raise Exhausted("the leaders of single outputs found no bound")
     primal, Theta, evidence = found
     primal = OutputsProver(given, lam, lambda: until.over).completed(primal.neurons)[0]
-    neurons = tuple(ExactNeuron(w=w, v=v, norm=norm((w, v))) for w, v in primal.neurons)
+    neurons = tuple(ExactNeuron(w=w, v=v, norm=given.norm((w, v))) for w, v in primal.neurons)
     point = Primal(neurons, row_by_row(primal.fit(given)), row_by_row(primal.free))
     return facts_of(given.problem, lam, top, point, Dual(row_by_row(Theta), evidence), gap, MANY_FEATURES)
 
@@ -91,10 +91,10 @@ def reached(given: OutputsData) -> Fraction:
     row = tuple(Fraction(round(float(x) / float(np.abs(u).max()) * DIGITS)) for x in u)
     F = [Fraction(0)] * len(given.Y[0])
     Theta = left_by(given.free, best_coefficients(given.free, given.Y), given.Y)
-    if given.softmax:
+    if given.softmax and not given.free:
         Theta = tuple(tuple(x - Fraction(1, len(row)) for x in row) for row in given.Y)
     for z, y in zip(given.Z, spread(given.bags, Theta), strict=True):
         h = sum((a * b for a, b in zip(z, row, strict=True)), Fraction(0))
         if h > 0:
             F = [f + h * t for f, t in zip(F, y, strict=True)]
-    return sum((f * f for f in F), Fraction(0)) / sum((x * x for x in row), Fraction(0))
+    return sum((f * f for f in F), Fraction(0)) / norm_squared(weights_of(given.problem.free, row))

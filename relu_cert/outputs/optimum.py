@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 
 from relu_cert.bags import Each
 from relu_cert.clock import NEVER, Until
+from relu_cert.cover.build import prisms
 from relu_cert.cover.free_task import orthonormal
 from relu_cert.cover.lines import Lines, frame_of, lines_of, row_space
 from relu_cert.evidence import Alone, Moves, Outputs, OutputTie, Pair, Residual, Row
 from relu_cert.exact import Matrix, Vector, norm_squared, scaled_rows, sqrt_upper
-from relu_cert.free import coefficients, combined, orthogonal
+from relu_cert.free import coefficients, combined, orthogonal, weights_of
 from relu_cert.free import outputs as free_columns
-from relu_cert.outputs.ascent import Floats, maxima, starts
+from relu_cert.outputs.ascent import Floats
 from relu_cert.outputs.build import Unproved, build, sign_cones
 from relu_cert.outputs.engine import FULL, Grown, grown
 from relu_cert.outputs.exact import pull_of
@@ -79,6 +81,20 @@ class OutputsData:
         return self.problem.loss is SOFTMAX
 
     @property
+    def biased(self) -> bool:
+        """Whether |u| is without the last entry of u, the bias."""
+        return self.lines.biases
+
+    @property
+    def blind(self) -> bool:
+        """Whether no neuron has weights that see anything."""
+        return len(self.basis) <= self.biased
+
+    def norm(self, neuron: Neuron) -> Fraction:
+        """At least |w||v|."""
+        return norm((weights_of(self.problem.free, neuron[0]), neuron[1]))
+
+    @property
     def bags(self) -> Each:
         """P: outputs are P (ZW')_+ V, and T = P'Theta are the weights of the rows."""
         return self.problem.relu.bags
@@ -86,13 +102,12 @@ class OutputsData:
     def task(self, lam: Fraction) -> OutputsTask:
         """The problem in floats, with as many outputs as Y has rank."""
         Z = np.array([[float(x) for x in z] for z in self.Z]) @ self.frame.T / self.scale
+        Y, Q = np.array([[float(x) for x in y] for y in self.Y]), basis_of(self.free)
+        at_zero = projected(Q, Y - Y.mean(axis=1, keepdims=True) if self.softmax else Y) @ self.columns
+        first = np.ascontiguousarray(Z), np.ascontiguousarray(at_zero), float(lam) / self.scale
         if self.softmax:
-            Y = np.array([[float(x) for x in y] for y in self.Y])
-            at_zero = (Y - Y.mean(axis=1, keepdims=True)) @ self.columns
-            return Chances(np.ascontiguousarray(Z), at_zero, float(lam) / self.scale, self.bags, None, self.columns, Y)
-        Q = basis_of(self.free)
-        Y = projected(Q, np.array([[float(x) for x in y] for y in self.Y])) @ self.columns
-        return OutputsTask(np.ascontiguousarray(Z), np.ascontiguousarray(Y), float(lam) / self.scale, self.bags, Q)
+            return Chances(*first, self.bags, Q, self.biased, self.columns, Y)
+        return OutputsTask(*first, self.bags, Q, self.biased)
 
     def lifted(self, net: Net) -> Net:
         """A network of the task, for the data as they are."""
@@ -136,17 +151,22 @@ class Attained:
 def setting(problem: Problem) -> OutputsData:
     """The problem, ready to be trained and proved."""
     Z, free = problem.relu.Z, free_columns(problem)
-    lines = lines_of(Z, bags=problem.relu.bags)
+    biased = "biases" in problem.free
+    lines = lines_of(Z, biased, problem.relu.bags)
     basis = row_space(lines) if lines.rows else ()
-    frame = frame_of(basis) if basis else np.zeros((0, len(Z[0])))
-    rows = np.array([[float(x) for x in z] for z in Z]) @ frame.T
+    frame = frame_of(basis[: len(basis) - biased]) if len(basis) > biased else np.zeros((0, len(Z[0])))
+    floats = np.array([[float(x) for x in z] for z in Z])
+    middle = floats.mean(axis=0) if biased else np.zeros(len(Z[0]))
+    scale = float(np.linalg.norm((floats - middle) @ frame.T, axis=1).mean()) if len(frame) else 1.0
+    if biased:  # weights w with the bias that is 0 at the middle of the data
+        frame = np.vstack([frame, np.zeros(len(middle))])
+        frame[:, -1] = [*(-frame[:-1] @ middle), scale]
     targets = projected(basis_of(free), np.array([[float(x) for x in y] for y in problem.Y]))
     _, s, axes = np.linalg.svd(targets, full_matrices=False)
     if problem.loss is SOFTMAX:  # outputs orthogonal to ones
         axes = np.linalg.svd(np.ones((1, targets.shape[1])))[2][1:]
         s = np.ones(len(axes))
     rank = max(int((s > 1e-10 * max(float(s[0]), 1e-300)).sum()), 1)
-    scale = float(np.linalg.norm(rows, axis=1).mean()) if basis else 1.0
     return OutputsData(problem, lines, free, basis, frame, scale, np.ascontiguousarray(axes[:rank].T))
 
 
@@ -178,10 +198,10 @@ def left_by(free: Sequence[Vector], c: Matrix, Y: Matrix) -> Matrix:
 def top_direction(given: OutputsData) -> Floats | None:
     """Where |F(u)| / |u| of the zero network is about the largest; None where it is 0 everywhere."""
     task = given.task(Fraction(0))
-    if not given.basis or not task.Y.any():
+    if given.blind or not task.Y.any():
         return None
     T = task.spread(task.Y)  # softmax: Y - 1/C
-    found, values = maxima(task.Z, T, starts(task.Z, T, np.random.default_rng(0), 300), 0.0)
+    found, values = task.maxima(T, task.starts(T, np.random.default_rng(0), 300), 0.0)
     return found[0] @ given.frame if values[0] > 0 else None
 
 
@@ -254,10 +274,15 @@ class OutputsProver:
         d, C = task.Z.shape[1], task.Y.shape[1]
         T = np.ascontiguousarray(task.spread(task.residual(net)) / task.lam)
         none = np.zeros((0, d)), np.zeros((0, len(T)))
-        axes = tuple(tuple(int(x) for x in row) for row in 32 * np.eye(d, dtype=int))
+        axes = [tuple(map(int, row)) for row in 32 * np.eye(d, dtype=int)]
+        roots = [*sign_cones(axes)]
+        if task.biased:
+            roots = prisms([*axes[:-1], (*(0,) * (d - 1), 1)], ceil(32 * np.abs(task.Z[:, :-1]).max()))
         most = min(ORACLE_WORK // max(len(T), 1), ORACLE_NODES)
-        for root in sign_cones(axes):
-            yield grown(task.Z, T, np.zeros((d, C)), root[None], ORACLE_MARGIN, *none, most, ORACLE_DEPTH)
+        for root in roots:
+            yield grown(
+                task.Z, T, np.zeros((d, C)), root[None], ORACLE_MARGIN, *none, most, ORACLE_DEPTH, biased=task.biased
+            )
 
     def found(self, primal: OutputsPoint, R: Matrix, tau: Fraction, bits: int, ties: tuple[OutputTie, ...]) -> Attained:
         """The proof of one dual point, about tau R."""
@@ -291,13 +316,19 @@ class OutputsProver:
     def bounds(self, primal: OutputsPoint, Theta: Matrix) -> tuple[Fraction, Fraction]:
         """At least the objective of a network, and at most the value of a dual point."""
         loss, y = self.given.problem.loss, self.given.problem.y
-        penalty = self.lam * sum(map(norm, primal.neurons), Fraction(0))
+        penalty = self.lam * sum(map(self.given.norm, primal.neurons), Fraction(0))
         fit, theta = (tuple(x for row in A for x in row) for A in (primal.fit(self.given), Theta))
         return loss.upper(y, fit, penalty, Fraction(1)), loss.lower(y, theta, Fraction(1))
 
     def chosen(self, R: Matrix, tau: Fraction, bits: int) -> Matrix:
         """About tau (Y - P) for the softmax, R = Y - P."""
-        return probable(self.given.Y, minus(self.given.Y, R), tau, bits + SMALLER_BITS)
+        Theta = probable(self.given.Y, minus(self.given.Y, R), tau, bits + SMALLER_BITS)
+        if not self.given.free:
+            return Theta
+        likely = max(range(len(R)), key=lambda k: min(y - t for y, t in zip(self.given.Y[k], Theta[k], strict=True)))
+        off = [sum(column, Fraction(0)) for column in zip(*Theta, strict=True)]  # the sum of these is 0
+        moved = tuple(t - x for t, x in zip(Theta[likely], off, strict=True))
+        return (*Theta[:likely], moved, *Theta[likely + 1 :])
 
     def exactly(self, primal: OutputsPoint, R: Matrix) -> Attained | None:
         """Two different optimal networks, and a simple dual point that proves it; None where there are none."""
@@ -325,15 +356,26 @@ class OutputsProver:
         fit, off = centred_logs(P)
         return fit, off + R / (least - R)
 
-    def completed(self, neurons: tuple[Neuron, ...]) -> tuple[OutputsPoint, Matrix]:
-        """The neurons with the best coefficients of the free columns, and the residual."""
+    def completed(self, neurons: tuple[Neuron, ...], free: Matrix = ()) -> tuple[OutputsPoint, Matrix]:
+        """The neurons with the best coefficients of the free columns, and the residual; the softmax has those given, or
+        what floats find."""
         if self.given.softmax:
-            P = chances_of(OutputsPoint(neurons).fit(self.given), THETA_BITS)
-            return OutputsPoint(neurons), minus(self.given.Y, P)
+            if self.given.free and not free:
+                free = self.best_constants(OutputsPoint(neurons))
+            P = chances_of(OutputsPoint(neurons, free).fit(self.given), THETA_BITS)
+            return OutputsPoint(neurons, free), minus(self.given.Y, P)
         one, R = 1 << THETA_BITS, OutputsPoint(neurons).residual(self.given)
         best = best_coefficients(self.given.free, R)
         free = tuple(tuple(Fraction(round(x * one), one) for x in row) for row in best)
         return OutputsPoint(neurons, free), left_by(self.given.free, free, R)
+
+    def best_constants(self, primal: OutputsPoint) -> Matrix:
+        """About the best coefficients of the free columns with the softmax."""
+        task = self.given.task(self.lam)
+        fit = np.array([[float(x) for x in row] for row in primal.fit(self.given)]) @ self.given.columns
+        B = np.array([[float(x) for x in column] for column in self.given.free]).T
+        shift = task.Q @ task.coefficients(fit) @ self.given.columns.T
+        return tuple(tuple(map(Fraction, row)) for row in np.linalg.lstsq(B, shift, rcond=None)[0].tolist())
 
     def late(self) -> bool:
         """Whether the time of the present stage is over."""
@@ -350,14 +392,14 @@ class OutputsProver:
         net = Net(np.zeros((0, d)), np.zeros((0, C)))
         for _ in range(5):
             self.within(TRAINING)
-            net = train(task, self.oracle, over=self.late, begin=net) if d else net
+            net = net if self.given.blind else train(task, self.oracle, over=self.late, begin=net)
             self.within(PROOF)
             try:
                 return self.proved(net)
             except Unproved as why:
                 if not len(why.violators) or self.late():
                     break
-                net = weighed(task, net, why.violators @ self.given.frame.T)
+                net = weighed(task, net, task.unit(why.violators @ np.linalg.pinv(self.given.frame)))
         try:
             return self.proved(net, WIDE)
         except Unproved:
@@ -372,7 +414,7 @@ class OutputsProver:
         large = self.lines > LARGE or far > UNFINISHED
         exactly = len(net.W) and margins is MARGINS and not large
         sharp = sharpen(given.problem, lam, given.lines, given.free, given.basis, whole) if exactly else None
-        primal, R = self.completed(sharp.neurons if sharp is not None else rounded(whole))
+        primal, R = self.completed(*(rounded(whole), ()) if sharp is None else (sharp.neurons, sharp.free))
         ties: tuple[OutputTie, ...] = ()
         if len(net.W) and not large:
             ties = ties_of(given.lines, given.basis, primal.neurons, spread(given.bags, R), lam, whole)
@@ -423,6 +465,8 @@ class OutputsProver:
 
 def near_enough(ball: Around, given: OutputsData, neurons: Sequence[Neuron], ties: Sequence[OutputTie]) -> str:
     """Make the classes of the ball; or why uniqueness is left open."""
+    if given.biased:
+        return "with several outputs and free biases neurons are not told from each other"
     if given.problem.free not in ((), ("output-bias",)) or given.problem.roots or (given.softmax and given.free):
         return "with such free columns other networks may have the same outputs"
     if ball.rho * FAR >= ball.lam:

@@ -18,7 +18,7 @@ from scipy.optimize import lsq_linear
 
 from relu_cert.cover.lines import Lines
 from relu_cert.evidence import OutputTie, Row
-from relu_cert.exact import Matrix, Vector, first_independent, scaled_rows
+from relu_cert.exact import Matrix, Vector, first_independent, norm_squared, scaled_rows
 from relu_cert.outputs.train import Net
 from relu_cert.problem.loss import SOFTMAX
 from relu_cert.problem.problem import Problem
@@ -32,10 +32,11 @@ LEAST_BITS = 40  # that the last step must have settled
 
 @dataclass(frozen=True)
 class Sharp:
-    """Neurons in rationals, and how small the last step was (in bits)."""
+    """Neurons in rationals, how small the last step was (in bits), and with the softmax the free coefficients."""
 
     neurons: tuple[tuple[Vector, Vector], ...]
     bits: int
+    free: Matrix = ()
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def sharpen(
     ctx.prec = BITS
     try:
         if problem.loss is SOFTMAX:
-            return _refined(problem, lam, columns_on(problem, lines, faces), net)
+            return _refined(problem, lam, columns_on(problem, lines, faces), net, free)
         return newton(products_of(problem, lam, lines, free, faces), net)
     except ZeroDivisionError:
         return None
@@ -161,7 +162,7 @@ def products_of(problem: Problem, lam: Fraction, lines: Lines, free: Sequence[Ve
         G, H = arb_mat(B * J) * unit, arb_mat(B * targets) * number(Fraction(1, p))
         weights = arb_mat(B * B.transpose())
         K, b = K - G.transpose() * weights.solve(G), b - G.transpose() * weights.solve(H)
-    return Products(spans, K, b, [arb_mat(span.transpose() * span) for span in spans], number(lam))
+    return Products(spans, K, b, [metric_of(span, problem) for span in spans], number(lam))
 
 
 def newton(given: Products, net: Net, digits: int = DIGITS) -> Sharp | None:
@@ -191,7 +192,11 @@ def newton(given: Products, net: Net, digits: int = DIGITS) -> Sharp | None:
 
 
 def _refined(
-    problem: Problem, lam: Fraction, columns: tuple[list[fmpz_mat], fmpz_mat, Fraction], net: Net
+    problem: Problem,
+    lam: Fraction,
+    columns: tuple[list[fmpz_mat], fmpz_mat, Fraction],
+    net: Net,
+    free: Sequence[Vector] = (),
 ) -> Sharp | None:
     """The same for softmax: gradients of many digits, and their derivative in floats."""
     from relu_cert.outputs.softmax import Chances
@@ -201,12 +206,16 @@ def _refined(
     ends = [0, *accumulate(span.ncols() for span in spans)]
     tall, C = arb_mat(J) * number(unit), len(net.V[0])
     parts = [arb_mat([row[a:b] for row in tall.tolist()]) for a, b in pairwise(ends)]
-    metric = [arb_mat(span.transpose() * span) for span in spans]
+    metric = [metric_of(span, problem) for span in spans]
     Y = np.array([[float(y) for y in row] for row in problem.Y])
-    task = Chances(np.zeros((0, 0)), Y, float(lam), columns=np.eye(C), labels=Y)
+    B = np.array([[float(b) for b in column] for column in free]).T if free else None
+    task = Chances(np.zeros((0, 0)), Y, float(lam), Q=B, columns=np.eye(C), labels=Y)
     moved = [np.array([[float(y) for y in row] for row in part.tolist()]) for part in parts]
     xs = [np.array([float(y) for y in o.entries()]) for o in x]
-    H = task.equations(moved, xs, net.V)[1]
+    outputs = np.stack([A @ o for A, o in zip(moved, xs, strict=True)], axis=1) @ net.V
+    first = task.coefficients(outputs)
+    H = task.equations(moved, xs, net.V, None if B is None else B @ first)[1]
+    columns_, c = real([list(row) for row in zip(*free, strict=True)]) if free else arb_mat(len(Y), 0), real(first)
     at = 0
     for M in metric:
         k = M.nrows()
@@ -218,7 +227,7 @@ def _refined(
     labels, last = arb_mat([[number(y) for y in row] for row in problem.Y]), 0
     for _ in range(REFINEMENTS):
         S = [part * o for part, o in zip(parts, x, strict=True)]
-        f = sum((s * v.transpose() for s, v in zip(S, V, strict=True)), arb_mat(len(Y), C))
+        f = sum((s * v.transpose() for s, v in zip(S, V, strict=True)), columns_ * c if free else arb_mat(len(Y), C))
         P = []
         for row in f.tolist():
             powers = [y.mid().exp() for y in row]
@@ -229,6 +238,7 @@ def _refined(
         for part, s, o, v, M in zip(parts, S, x, V, metric, strict=True):
             g += (part.transpose() * (E * v) + l * M * o).entries()
             g += (E.transpose() * s + l * v).entries()
+        g += (columns_.transpose() * E).entries() if free else []
         moves = middle(inverse * middle(arb_mat([[y] for y in g]))).entries()
         at = 0
         for i, span in enumerate(spans):
@@ -236,6 +246,8 @@ def _refined(
             x[i] = middle(x[i] - arb_mat([[y] for y in moves[at : at + k]]))
             V[i] = middle(V[i] - arb_mat([[y] for y in moves[at + k : at + k + C]]))
             at += k + C
+        if free:
+            c = middle(c - arb_mat(len(free), C, moves[at:]))
         size = max(abs(float(y.mid())) for v in V for y in v.entries())
         largest = max(abs(y.mid()) for y in moves)
         if not float(largest) < 0.5 * size:
@@ -245,7 +257,14 @@ def _refined(
             break
     if last < LEAST_BITS:
         return None
-    return Sharp(tuple((_rounded(arb_mat(s) * a), _rounded(v)) for s, a, v in zip(spans, x, V, strict=True)), last)
+    found = tuple((_rounded(arb_mat(s) * a), _rounded(v)) for s, a, v in zip(spans, x, V, strict=True))
+    return Sharp(found, last, tuple(tuple(map(rational, row)) for row in c.tolist()) if free else ())
+
+
+def metric_of(span: fmpz_mat, problem: Problem) -> arb_mat:
+    """|N x|^2 in coordinates, N the span; without the biases where they are free."""
+    seen = fmpz_mat(span.tolist()[: span.nrows() - ("biases" in problem.free)])
+    return arb_mat(seen.transpose() * seen)
 
 
 def coordinates(spans: Sequence[fmpz_mat], net: Net) -> list[arb_mat]:
@@ -337,9 +356,10 @@ def _tie(
             slopes[place[c]] += pulled if a > 0 else -pulled
         if a < 0 if c in place else (a > 0) == (c in chosen):
             rest = [r + pulled * p for r, p in zip(rest, lines.rows[c], strict=True)]
-    length = number(sum((x * x for x in w), Fraction(0))).sqrt()
+    seen = lines.seen(w)
+    length = number(norm_squared(seen)).sqrt()
     height = number(sum((x * x for x in v), Fraction(0))).sqrt()
-    goal = [number(lam) * height * number(x) / length - number(r) for x, r in zip(w, rest, strict=True)]
+    goal = [number(lam) * height * number(x) / length - number(r) for x, r in zip(seen, rest, strict=True)]
     A = [[number(slope * lines.rows[c][l]) for c, slope in zip(zero, slopes, strict=True)] for l in range(lines.D)]
     shares = solved(A, goal)
     return OutputTie(tuple(zero), tuple(min(max(s, Fraction(0)), Fraction(1)) for s in shares), u)

@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from relu_cert.exact import Matrix, middle
 from relu_cert.outputs.ascent import Floats
@@ -21,6 +22,7 @@ from relu_cert.outputs.train import Net, OutputsTask, balanced, lasso
 
 EXACT_BITS = 480  # with which logarithms and exponentials are enclosed
 SPARE_BITS = 300  # what bounds give away, far above the width of the enclosures
+MOST_STEPS = 40  # for the free terms
 MAJORISED = 30  # steps with squares above the loss
 
 
@@ -31,11 +33,36 @@ class Chances(OutputsTask):
     columns: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     labels: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
+    def coefficients(self, f: Floats) -> Floats:
+        """Of the columns Q beside these outputs: those of the least loss, by Newton's method."""
+        if self.Q is None:
+            return np.zeros((0, 0))
+        c, C = np.zeros((self.Q.shape[1], f.shape[1])), f.shape[1]
+        for _ in range(MOST_STEPS):
+            P = softmax((f + self.Q @ c) @ self.columns.T, axis=1)
+            g = (self.Q.T @ ((P - self.labels) @ self.columns)).ravel()
+            H = np.einsum("kp,kab,kq->paqb", self.Q, self.bend(P), self.Q).reshape(len(g), -1)
+            step = np.linalg.lstsq(H, -g, rcond=None)[0].reshape(-1, C)
+            c += step / max(1.0, float(np.abs(self.Q @ step).max()))
+            if np.abs(step).max() < 1e-14 * max(float(np.abs(c).max()), 1.0):
+                break
+        return c
+
+    def completed(self, f: Floats) -> Floats:
+        """The outputs with the best free terms."""
+        return f if self.Q is None else f + self.Q @ self.coefficients(f)
+
+    def bend(self, P: Floats) -> Floats:
+        """The second derivative of the loss of each row."""
+        PQ = P[:, :, None] * self.columns[None]
+        Pc = P @ self.columns
+        found: Floats = np.einsum("ca,kcb->kab", self.columns, PQ) - np.einsum("ka,kb->kab", Pc, Pc)
+        return found
+
     def chances(self, f: Floats) -> Floats:
         """P = softmax, of outputs in coordinates."""
-        full = f @ self.columns.T
-        P = np.exp(full - full.max(axis=1, keepdims=True))
-        found: Floats = P / P.sum(axis=1, keepdims=True)
+        full = self.completed(f) @ self.columns.T
+        found: Floats = softmax(full, axis=1)
         return found
 
     def slope(self, f: Floats) -> Floats:
@@ -49,7 +76,7 @@ class Chances(OutputsTask):
 
     def loss(self, f: Floats) -> float:
         """The loss of outputs, in coordinates."""
-        full = f @ self.columns.T
+        full = self.completed(f) @ self.columns.T
         top = full.max(axis=1)
         return float((np.log(np.exp(full - top[:, None]).sum(axis=1)) + top - (full * self.labels).sum(axis=1)).sum())
 
@@ -69,21 +96,30 @@ class Chances(OutputsTask):
         moved = [self.pooled((self.Z @ face.basis) * face.on[:, None]) for face in faces]
         return OnPieces(self, moved, owners(faces))
 
-    def equations(self, moved: Sequence[Floats], x: Sequence[Floats], V: Floats) -> tuple[Floats, Floats]:
-        """The gradient of the loss in all (x_j, v_j) and its derivative, f = sum_j (moved_j x_j) v_j'."""
+    def equations(
+        self, moved: Sequence[Floats], x: Sequence[Floats], V: Floats, shift: Floats | None = None
+    ) -> tuple[Floats, Floats]:
+        """The gradient of the loss in all (x_j, v_j), at the best coefficients of Q, and its derivative, f = sum_j
+        (moved_j x_j) v_j'. With a `shift`, what Q adds to f, those coefficients are variables, too, the last ones."""
         S = np.stack([A @ o for A, o in zip(moved, x, strict=True)], axis=1)
-        P = self.chances(S @ V)
-        E = (P - self.labels) @ self.columns
-        C = V.shape[1]
+        f = S @ V
+        f = self.completed(f) if shift is None else f + shift
+        P = softmax(f @ self.columns.T, axis=1)
+        E, C = (P - self.labels) @ self.columns, V.shape[1]
         blocks = []
         for j, A in enumerate(moved):
             blocks += [A[:, None, :] * V[j][None, :, None], S[:, j][:, None, None] * np.eye(C)[None]]
+        if self.Q is not None:
+            blocks += [column[:, None, None] * np.eye(C)[None] for column in self.Q.T]
         J = np.concatenate(blocks, axis=2)
-        PQ = P[:, :, None] * self.columns[None]
-        bend = np.einsum("ca,kcb->kab", self.columns, PQ) - np.einsum("ka,kb->kab", P @ self.columns, P @ self.columns)
         total = J.shape[2]
-        H = J.reshape(-1, total).T @ np.einsum("kab,kbt->kat", bend, J).reshape(-1, total)
+        H = J.reshape(-1, total).T @ np.einsum("kab,kbt->kat", self.bend(P), J).reshape(-1, total)
         g = J.reshape(-1, total).T @ E.ravel()
+        if self.Q is not None and shift is None:
+            total -= C * self.Q.shape[1]
+            across = H[:total, total:]
+            H = H[:total, :total] - across @ np.linalg.pinv(H[total:, total:]) @ across.T
+            g = g[:total]
         at = 0
         for A in moved:
             k = A.shape[1]

@@ -14,7 +14,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from relu_cert.bags import EACH, Each
-from relu_cert.outputs.ascent import Floats, maxima, near, sizes, starts, unit
+from relu_cert.outputs import biases
+from relu_cert.outputs.ascent import Floats, alike, maxima, near, sizes, starts, unit
 from relu_cert.outputs.faces import EXACTLY, Face, Model, Squares, face_at, firsts, owners, peaks, stopped
 from relu_cert.outputs.jit import compile_
 
@@ -40,6 +41,28 @@ class OutputsTask:
     lam: float
     bags: Each = EACH
     Q: Floats | None = None
+    biased: bool = False  # the last entries of neurons are biases, which lengths do not see
+
+    def unit(self, W: Floats) -> Floats:
+        """The rows at length 1."""
+        return unit(W, self.biased)
+
+    def lengths(self, W: Floats) -> Floats:
+        """|w_j|"""
+        found: Floats = np.linalg.norm(W[:, :-1] if self.biased else W, axis=1)
+        return found
+
+    def starts(self, T: Floats, rng: np.random.Generator, count: int) -> Floats:
+        """Directions to start from."""
+        return (biases.begun if self.biased else starts)(self.Z, T, rng, count)
+
+    def maxima(self, T: Floats, U: Floats, above: float) -> tuple[Floats, Floats]:
+        """Local maxima of |F(u)| from these directions, and the values."""
+        return (biases.maxima if self.biased else maxima)(self.Z, T, U, above)
+
+    def peaks(self, T: Floats, U: Floats) -> tuple[Floats, Floats]:
+        """The maxima near these directions, exactly on their faces."""
+        return peaks(self.Z, T, (biases.near if self.biased else near)(self.Z, T, U), self.biased)
 
     def pooled(self, A: Floats) -> Floats:
         """P A, P the bags and the projection: from columns of numbers of rows to columns of numbers of data points."""
@@ -83,12 +106,6 @@ class Net:
     W: Floats
     V: Floats
 
-    @property
-    def weights(self) -> Floats:
-        """|w_j||v_j|"""
-        found: Floats = np.linalg.norm(self.W, axis=1) * np.linalg.norm(self.V, axis=1)
-        return found
-
     def kept(self, chosen: Floats) -> Net:
         """Some of the neurons."""
         return Net(self.W[chosen], self.V[chosen])
@@ -96,7 +113,12 @@ class Net:
 
 def objective(task: OutputsTask, net: Net) -> float:
     """The objective."""
-    return task.loss(task.outputs(net.W) @ net.V) + task.lam * float(net.weights.sum())
+    return task.loss(task.outputs(net.W) @ net.V) + task.lam * float(weights(task, net).sum())
+
+
+def weights(task: OutputsTask, net: Net) -> Floats:
+    """|w_j||v_j|"""
+    return task.lengths(net.W) * np.linalg.norm(net.V, axis=1)
 
 
 def balanced(U: Floats, X: Floats) -> Net:
@@ -194,7 +216,7 @@ def lasso(K: Floats, b: Floats, lam: float, X: Floats, steps: int = 25) -> Float
 
 def weighed(task: OutputsTask, net: Net, more: Floats) -> Net:
     """The best weights for the directions of the network and more of them."""
-    size = np.linalg.norm(net.W, axis=1)[:, None]
+    size = task.lengths(net.W)[:, None]
     U = np.vstack([net.W / size, more])
     X = np.vstack([net.V * size, np.zeros((len(more), task.Y.shape[1]))])
     S = task.outputs(U)
@@ -206,7 +228,7 @@ def weighed(task: OutputsTask, net: Net, more: Floats) -> Net:
 def error(task: OutputsTask, net: Net, others: Floats | None = None) -> float:
     """How far the neurons are from ties, |F(u)| = lambda and v along F(u); and how much others exceed it."""
     T = task.spread(task.residual(net))
-    U = unit(net.W)
+    U = task.unit(net.W)
     F = np.maximum(U @ task.Z.T, 0) @ T
     far = np.abs(F / task.lam - net.V / np.linalg.norm(net.V, axis=1)[:, None]).max(initial=0.0)
     over = sizes(task.Z, T, others).max(initial=0.0) / task.lam - 1 if others is not None and len(others) else 0.0
@@ -215,16 +237,16 @@ def error(task: OutputsTask, net: Net, others: Floats | None = None) -> float:
 
 def one_each(task: OutputsTask, net: Net) -> Net:
     """Without neurons of little weight, and with one in the place of neighbours that are on at the same rows."""
-    lengths, weights, U = np.linalg.norm(task.Z, axis=1), net.weights, unit(net.W)
-    heights = task.Z @ U.T
+    lengths, sizes_, U = np.linalg.norm(task.Z, axis=1), weights(task, net), task.unit(net.W)
+    heights, close = task.Z @ U.T, alike(U, U)
     signs = np.sign(heights) * (np.abs(heights) > EXACTLY * lengths[:, None])
     W, V = net.W.copy(), net.V.copy()
     kept: list[int] = []
-    for j in np.argsort(-weights).tolist():
-        if weights[j] < REMNANT * weights.max():
+    for j in np.argsort(-sizes_).tolist():
+        if sizes_[j] < REMNANT * sizes_.max():
             break
-        alike = (i for i in kept if U[i] @ U[j] > 1 - NEIGHBOURS and (signs[:, i] == signs[:, j]).all())
-        if (same := next(alike, None)) is None:
+        beside = (i for i in kept if close[i, j] < NEIGHBOURS and (signs[:, i] == signs[:, j]).all())
+        if (same := next(beside, None)) is None:
             kept.append(j)
             continue
         a, s, b = np.linalg.svd(np.outer(W[same], V[same]) + np.outer(W[j], V[j]), full_matrices=False)
@@ -238,13 +260,13 @@ def on_faces(task: OutputsTask, net: Net, over: Callable[[], bool]) -> Net:
     there, and has that row on its face."""
     Z, lam = task.Z, task.lam
     lengths = np.linalg.norm(Z, axis=1)
-    faces = [face_at(Z, lengths, w) for w in net.W]
+    faces = [face_at(Z, lengths, w, biased=task.biased) for w in net.W]
     if not faces or not all(face.basis.shape[1] for face in faces):
         return net
     now, damping, model = objective(task, net), 1e-4, task.model(faces)
     digits = 1e-13 * task.loss(np.zeros_like(task.Y))
     for _ in range(STEPS):
-        x = np.concatenate([face.basis.T @ w for face, w in zip(faces, net.W, strict=True)])
+        x = np.concatenate([face.inverse @ w for face, w in zip(faces, net.W, strict=True)])
         T = task.spread(task.residual(net))
         g, H = model.equations(x, net.V)
         flat = np.concatenate([x, net.V.ravel()])
@@ -294,7 +316,7 @@ def settled(
     Z, lam, first = task.Z, task.lam, True
     for _ in range(MOST_ROUNDS):
         T = task.spread(task.residual(net))
-        found, values = peaks(Z, T, near(Z, T, np.vstack([unit(net.W), others])))
+        found, values = task.peaks(T, np.vstack([task.unit(net.W), others]))
         far = max(float(values.max(initial=0.0)) / lam - 1, error(task, net))
         if far < max(enough, SETTLED) or over():
             break
@@ -303,7 +325,7 @@ def settled(
         if first:  # the neurons themselves go onto their faces
             net, new, first = Net(np.zeros((0, Z.shape[1])), np.zeros((0, task.Y.shape[1]))), others, False
         elif len(net.W):
-            new = new[(new @ unit(net.W).T).max(axis=1) < 1 - 1e-15]
+            new = new[alike(new, task.unit(net.W)).min(axis=1) > 1e-15]
         net = one_each(task, on_faces(task, one_each(task, weighed(task, net, new)), over))
     return net, others
 
@@ -322,8 +344,8 @@ def train(
     bank = near_by = np.zeros((0, d))
     for _ in range(MOST_ROUNDS):
         T = task.spread(task.residual(net))
-        begin_at = np.vstack([starts(task.Z, T, rng, 60), unit(net.W), bank, near_by])
-        found, values = maxima(task.Z, T, begin_at, 0.9 * task.lam)
+        begin_at = np.vstack([task.starts(T, rng, 60), task.unit(net.W), bank, near_by])
+        found, values = task.maxima(T, begin_at, 0.9 * task.lam)
         bank = found[values > 0.98 * task.lam][:MOST_KEPT]
         far = max(float(values.max(initial=0.0)) / task.lam - 1, 0.0)
         more = apart(found[values > task.lam * (1 + tol)], NEW)
@@ -331,7 +353,7 @@ def train(
             violators = np.zeros((0, d)) if oracle is None or over() else oracle(net)
             if not len(violators):
                 break
-            more = np.vstack([more, violators, maxima(task.Z, T, violators, 0.0)[0]])
+            more = np.vstack([more, violators, task.maxima(T, violators, 0.0)[0]])
         if over():
             break
         net, near_by = settled(task, net, np.vstack([more, near_by]), over, far / EACH_ROUND)
@@ -342,7 +364,7 @@ def apart(U: Floats, most: int) -> Floats:
     """The first of the directions that are not about the same."""
     kept: list[Floats] = []
     for u in U:
-        if len(kept) < most and all(u @ q < 1 - 1e-6 for q in kept):
+        if len(kept) < most and all(((u - q) ** 2).sum() > 2e-6 for q in kept):
             kept.append(u)
     found: Floats = np.array(kept).reshape(-1, U.shape[1])
     return found

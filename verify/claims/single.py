@@ -20,13 +20,17 @@ def one_fit(problem: Problem, facts: Facts, node: Node) -> str:
 
     Logistic: strictly convex in it, and P(w) - p* is at least the sum of the divergences KL(p*_k, p_k) of the
     probabilities, each at least 2 (p_k - p*_k)^2 (Pinsker), and of 1/2 (fit_k - fit*_k)^2 at rows of zeros. Beside
-    free terms, but for a decayed bias, there need not be a solution. Softmax:
-    likewise with |p_k - p*_k|^2, for fits whose rows have the sum 0, as those of solutions have.
+    free terms, but for a decayed bias, there need not be a solution. Softmax: likewise with |p_k - p*_k|^2, for fits
+    whose rows have the sum 0, as those of solutions have; beside free constants these have any.
     """
     if problem.logistic and problem.targets > 1:
-        node.require(not problem.free, "no free terms", ", ".join(problem.free))
+        if problem.free:
+            node.require("skip" not in problem.free and not problem.roots, "constants alone", ", ".join(problem.free))
+            attained = "Y - Theta > 0, which shows that p* is attained beside free terms"
+            node.require(all(y > t for y, t in zip(problem.y, facts[DUAL].theta, strict=True)), attained, "0 at a row")
+        same = "fit but for numbers that all outputs have in common" if problem.free else "fit"
         far = f"at squared distance at most {show(facts[FIT].radius_squared)} from those of the point"
-        return f"every solution has the same fit, and its probabilities exp(fit_kc) / sum_b exp(fit_kb) are {far}"
+        return f"every solution has the same {same}, and its probabilities exp(fit_kc) / sum_b exp(fit_kb) are {far}"
     if problem.logistic and problem.free and not problem.roots:
         attained = "theta_k != 0 at every row, which shows that p* is attained beside free terms"
         node.require(all(facts[DUAL].theta), attained, "theta_k = 0 at a row")

@@ -96,13 +96,15 @@ class Form:
 
 @dataclass(frozen=True)
 class Proof:
-    """A tree whose leaves hold. Where there are many they are not kept, but worked out again when asked for."""
+    """A tree whose leaves hold below its roots. Where there are many they are not kept, but worked out again when asked
+    for. With free `biases` no length sees the last entry of u."""
 
     values: Values
     basis: list[Row]
     ties: list[Tie]
     level: int
     node: Node
+    height: int | None = None
     kept: tuple[Form, ...] = ()
 
     def forms(self) -> Iterator[Form]:
@@ -112,11 +114,19 @@ class Proof:
             return
         streams = Streams(self.node)
         if self.basis:
-            yield from forms(self.values, self.level, sign_cones(self.basis), self.ties, streams)
+            yield from forms(self.values, self.level, self.roots(), self.ties, streams, self.height is not None)
         else:  # no rows but zeros
             leaf_of(streams.byte("codes"), streams, len(self.ties))
             self.node.require(streams.entries(0) is None, "no N without generators")
         streams.end()
+
+    def roots(self) -> Iterator[tuple[Row, ...]]:
+        """Sign cones of the basis; where biases are free prisms of this height."""
+        if self.height is None:
+            return sign_cones(self.basis)
+        from verify.cover.prisms import prisms
+
+        return prisms(self.basis, self.height)
 
 
 def check_outputs(problem: Problem, theta: Vector, squared: Fraction, node: Node) -> Proof:
@@ -127,10 +137,15 @@ def check_outputs(problem: Problem, theta: Vector, squared: Fraction, node: Node
     fields["basis"].require(len(basis) <= MOST_DIRECTIONS, f"at most {MOST_DIRECTIONS} vectors", str(len(basis)))
     if any(fmpz_mat([list(u) for u in rows]).rank() != len(basis) for rows in (basis, [*basis, *lines.rows]) if rows):
         raise fields["basis"].reject("independent vectors that span the rows")
+    height = None
+    if problem.biases:
+        from verify.cover.prisms import prism_height
+
+        height = prism_height(problem, basis, fields["basis"])
     ties = [read_tie(entry, len(lines.rows)) for entry in fields["ties"].array()]
     fields["ties"].require(len(ties) <= MOST_TIES, f"at most {MOST_TIES}", str(len(ties)))
     values = values_of(lines, weights(problem, theta), problem.targets)
-    proof = Proof(values, basis, ties, int(squared * values.unit**2), fields["tree"])  # rounded down
+    proof = Proof(values, basis, ties, int(squared * values.unit**2), fields["tree"], height)  # level: rounded down
     kept, most = list[Form](), MOST_KEPT // (1 + problem.d * len(lines.rows))
     for number, leaf in enumerate(proof.forms()):
         holds = any(copositive(Q, leaf) for Q in leaf.bounds())
@@ -156,15 +171,21 @@ def read_tie(node: Node, lines: int) -> Tie:
 
 
 def forms(
-    values: Values, level: int, roots: Iterable[Sequence[Row]], ties: Sequence[Tie], streams: Streams
+    values: Values,
+    level: int,
+    roots: Iterable[Sequence[Row]],
+    ties: Sequence[Tie],
+    streams: Streams,
+    biases: bool = False,
 ) -> Iterator[Form]:
-    """Of the leaves below these cones, in their order."""
+    """Of the leaves below these cones, in their order; with free `biases` GG' is that of the generators without."""
     table = Table.of(values.lines.rows, values.W, values.M0)
     lengths = [length_above(w) for w in values.W]
     short = Weights.of(table.W, lengths)
     for cone, leaf in leaves(table, streams, roots, len(ties)):
         generators = [*cone.generators]
-        gram = [[sum(a * b for a, b in zip(g, h, strict=True)) for h in generators] for g in generators]
+        seen = [g[:-1] for g in generators] if biases else generators
+        gram = [[sum(a * b for a, b in zip(g, h, strict=True)) for h in seen] for g in seen]
         shares, whole = shares_of(cone, leaf, ties, streams)
         N, below = streams.entries(len(gram) * (len(gram) - 1) // 2), None
         if whole <= LONGEST_SHARES and len(cone.lines) > PAIRS and cone.heights.dtype != object:

@@ -48,7 +48,6 @@ def with_free_terms(problem: Problem, node: Node) -> Problem:
     if problem.model != "relu" or problem.patterns is not None or problem.delta:
         raise node.reject("free terms with ReLU networks over all patterns and delta = 0 only")
     biases = "biases" in names
-    node.require(not biases or problem.targets == 1, "free biases of the first layer with one output only")
     if biases and any(row[-1] != 1 for row in problem.seen):
         raise node.reject("biases only where the last column of Z is ones")
     ones = {"output-bias": (Fraction(1),) * problem.n, "biases": problem.pooled([Fraction(1)] * problem.N)}

@@ -25,7 +25,7 @@ def check_primal(problem: Problem, facts: Facts, node: Node) -> Facts:
         fields = neuron.record("w", "v", "norm")
         w, v = fields["w"].vector(problem.d), fields["v"].vector(C)
         neuron.require(any(w) and any(v), "vectors other than zero")
-        norm, squared = fields["norm"].number(), square(w) * square(v)
+        norm, squared = fields["norm"].number(), problem.length_squared(w) * square(v)
         fields["norm"].require(norm >= 0 and norm**2 >= squared, f"norm^2 >= |w|^2 |v|^2 = {show(squared)}", show(norm))
         for k, x in enumerate(problem.output(w)):
             if x:
