@@ -14,7 +14,7 @@ import numpy as np
 from relu_cert.bags import EACH
 from relu_cert.claims.claim import Result
 from relu_cert.data.dataset import Source
-from relu_cert.evidence import Alone, ByAxes, Cover, Leaders, Outputs, Pair
+from relu_cert.evidence import Alone, ByAxes, Cover, Leaders, Outputs, Pair, Turned
 from relu_cert.exact import norm_squared
 from relu_cert.files import replacing
 from relu_cert.problem import loss as losses
@@ -152,6 +152,8 @@ def _facts(facts: Facts) -> dict[str, Any]:
         found["fit"]["center"] = None
     if isinstance(facts.alone, Pair):
         found["pair"] = serialize(facts.alone)
+    elif isinstance(facts.alone, Turned):
+        found["turned"] = serialize(facts.alone)
     elif facts.alone is not None:
         found |= {"cover_set": serialize(facts.alone)} | (
             {"polytope": _point(facts.alone)} if facts.alone.active else {}

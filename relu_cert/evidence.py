@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
-from relu_cert.exact import Vector
+from relu_cert.exact import Matrix, Vector
 from relu_cert.serialize import OPTIONAL, UNWRITTEN, Integer, Integers, Key, Sign, Via
 
 Row = Integers
@@ -253,3 +253,11 @@ class Pair:
 
     first: tuple[Whole, ...]
     second: tuple[Whole, ...]
+
+
+@dataclass(frozen=True)
+class Turned:
+    """Neurons strictly within one pattern that may be turned into each other; A'A - least is positive definite."""
+
+    neurons: Matrix
+    least: Fraction

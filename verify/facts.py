@@ -54,6 +54,7 @@ COLUMNS: Fact[tuple[bool, str]] = Fact("ggp with columns that are not null")
 PATH: Fact[Path] = Fact("path")
 JUMP: Fact[Jump] = Fact("jump")
 CURVE: Fact[Curve] = Fact("curve")
+TURNED: Fact[int] = Fact("turned")  # how many neurons of one pattern may be turned into each other
 PAIR: Fact[tuple[int, int]] = Fact("pair")  # how many neurons two different optimal networks have, merged
 NETWORK: Fact[Network] = Fact("network")
 SOLUTION: Fact[Solution] = Fact("solution")

@@ -6,7 +6,7 @@ What is said of all optimal networks with several outputs: where they are one, t
 from __future__ import annotations
 
 from relu_cert.claims.claim import VARIANTS, Answer, claim, proved, refuted, undecided
-from relu_cert.evidence import Pair
+from relu_cert.evidence import Pair, Turned
 from relu_cert.exact import sqrt_upper
 from relu_cert.figures import about, at_most, count, percent_at_most
 from relu_cert.problem.loss import LOGISTIC, SOFTMAX
@@ -82,7 +82,9 @@ def fit(facts: Facts) -> Answer:
         if facts.problem.free and not all(y > t for y, t in zip(facts.problem.y, facts.dual.theta, strict=True)):
             return undecided("a class may have no chance beside the free terms; the infimum may not be attained.")
         but = " but for numbers that all outputs have in common" if facts.problem.free else ""
-        detail = f"one fit for all optimal networks{but}; its probabilities are within {at_most(radius)} of those found."
+        detail = (
+            f"one fit for all optimal networks{but}; its probabilities are within {at_most(radius)} of those found."
+        )
         return proved("strict convexity", detail)
     if facts.problem.loss is LOGISTIC:
         if facts.problem.free and not facts.problem.roots and not all(facts.dual.theta):
@@ -110,6 +112,16 @@ def of_the_set(facts: Facts, claim: str) -> Answer:
         widths = f"of widths {len(found.first)} and {len(found.second)}"
         return refuted(
             "exact optimum", f"two different optimal networks, exactly, {widths}; mixtures of them are, too."
+        )
+    if isinstance(found, Turned):
+        if claim != "p-unique":
+            return undecided("optimal networks are a continuum, that of all ways to share one sum of w w'.")
+        many = count(len(found.neurons), "neuron")
+        return refuted(
+            "multiple singular value",
+            f"a continuum: an optimal network has {many} strictly within one pattern (the same rows are on), where "
+            "lambda is a singular value as many times; only the sum of w w' over them is fixed, and all that have this "
+            "sum there are optimal. They agree on the data, and differ elsewhere.",
         )
     K = len(found.classes)
     if claim == "p-unique":

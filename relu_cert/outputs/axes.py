@@ -68,7 +68,9 @@ def by_axes(given: OutputsData, lam: Fraction, until: Until) -> tuple[OutputsPoi
         y = tuple(dot(row, axis) for row in given.Y)
         task = given.task(share)
         part = np.array([[float(x)] for x in y])
-        alone = OutputsTask(task.Z, np.ascontiguousarray(task.projected(part)), task.lam, task.bags, task.Q, task.biased)
+        alone = OutputsTask(
+            task.Z, np.ascontiguousarray(task.projected(part)), task.lam, task.bags, task.Q, task.biased
+        )
         own = network(alone, lambda: until.over)
         lifted = own.W @ given.frame / np.sqrt(given.scale) if len(own.W) else np.zeros((0, len(given.Z[0])))
         neurons = [
@@ -76,7 +78,9 @@ def by_axes(given: OutputsData, lam: Fraction, until: Until) -> tuple[OutputsPoi
             for w, v in zip(lifted, own.V[:, 0], strict=True)
         ]
         seconds = max(until.left / (len(axes) - k), 2.0)
-        proof = find_leaders(given.Z, y, share, neurons, seconds, outputs=given.free, bags=given.bags, biases=given.biased, good=1e-3)
+        proof = find_leaders(
+            given.Z, y, share, neurons, seconds, outputs=given.free, bags=given.bags, biases=given.biased, good=1e-3
+        )
         if proof is None:
             return None
         found.append(Axis(axis, share, proof))

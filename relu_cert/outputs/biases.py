@@ -68,15 +68,15 @@ def maxima(Z: Floats, T: Floats, U: Floats, above: float) -> tuple[Floats, Float
     order = np.argsort(-values)
     U = each_once(U[order][values[order] >= min(above, 0.999 * values.max(initial=0.0))])
     found = []
-    for u in U:
-        value = 0.0
+    for begin in U:
+        best, value = begin, 0.0
         for _ in range(TURNS):
-            moved = settled(Z, T, u, int(zeros((Z[:, :-1] @ u[:-1])[None], T)[0]), scaled(Z, SMOOTH))
+            moved = settled(Z, T, best, int(zeros((Z[:, :-1] @ best[:-1])[None], T)[0]), scaled(Z, SMOOTH))
             now = float(sizes(Z, T, moved[None])[0])
             if now <= value * (1 + 1e-12):
                 break
-            u, value = moved, now
-        found.append(u)
+            best, value = moved, now
+        found.append(best)
     U = np.array(found).reshape(-1, Z.shape[1])
     values = sizes(Z, T, U)
     order = np.argsort(-values)

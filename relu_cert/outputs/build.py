@@ -188,6 +188,8 @@ class Builder:
                 if near is not None:
                     near.margin = margin
                 return N
+        if self.around.strict:
+            return None
         N = self.split_off(Q, cone, whole)
         self.around.left += N is not None
         return N

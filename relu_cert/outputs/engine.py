@@ -82,8 +82,8 @@ def multiplier(ratio):  # type: ignore[no-untyped-def]
 def grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violators, biased):  # type: ignore[no-untyped-def]
     """The tree below the root cones (integers): proves |F(u)| <= (1 + eps)|u|, or tells where it is more.
 
-    `ties` are directions, `tied` their shares (a row of n each, NaN where a line has none). Where it is `biased` |u| does
-    not see the last entry of u.
+    `ties` are directions, `tied` their shares (a row of n each, NaN where a line has none). Where it is `biased` |u|
+    does not see the last entry of u.
     """
     n, D = Z.shape
     E = D - 1 if biased else D

@@ -18,7 +18,7 @@ from relu_cert.clock import NEVER, Until
 from relu_cert.cover.build import prisms
 from relu_cert.cover.free_task import orthonormal
 from relu_cert.cover.lines import Lines, frame_of, lines_of, row_space
-from relu_cert.evidence import Alone, Moves, Outputs, OutputTie, Pair, Residual, Row
+from relu_cert.evidence import Alone, Moves, Outputs, OutputTie, Pair, Residual, Row, Turned
 from relu_cert.exact import Matrix, Vector, norm_squared, scaled_rows, sqrt_upper
 from relu_cert.free import coefficients, combined, orthogonal, weights_of
 from relu_cert.free import outputs as free_columns
@@ -31,6 +31,7 @@ from relu_cert.outputs.sharpen import sharpen, ties_of
 from relu_cert.outputs.softmax import Chances, centred_logs, chances_of
 from relu_cert.outputs.softmax import dual_point as probable
 from relu_cert.outputs.train import Net, OutputsTask, error, train, weighed
+from relu_cert.outputs.turned import turning
 from relu_cert.outputs.unique import Around, Open, alone, around, with_classes
 from relu_cert.problem.loss import SOFTMAX
 from relu_cert.problem.problem import Problem
@@ -145,7 +146,7 @@ class Attained:
     evidence: Outputs
     lower: Fraction
     upper: Fraction
-    alone: Alone | Pair | str = ""
+    alone: Alone | Pair | Turned | str = ""
 
 
 def setting(problem: Problem) -> OutputsData:
@@ -311,6 +312,12 @@ class OutputsProver:
                 known = str(why)
         if (exactly := self.exactly(primal, R)) is not None:
             return exactly
+        if (turn := turning(given, self.lam, Theta, primal, ball)) is not None:
+            try:
+                evidence = build(pull, given.basis, (), self.late, turn)
+                return Attained(primal, source, Theta, evidence, lower, upper, turn.told)
+            except Unproved:
+                pass
         return Attained(primal, source, Theta, evidence, lower, upper, known)
 
     def bounds(self, primal: OutputsPoint, Theta: Matrix) -> tuple[Fraction, Fraction]:

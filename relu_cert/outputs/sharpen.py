@@ -169,20 +169,12 @@ def newton(given: Products, net: Net, digits: int = DIGITS) -> Sharp | None:
     """Newton steps from the given network; so many bits after the point are kept."""
     x = coordinates(given.spans, net)
     V = [real([[c] for c in v]) for v in net.V]
-    C, last = len(net.V[0]), 0
+    last = 0
     for _ in range(STEPS):
         g, H = equations(given, x, V)
         moves = middle(arb_mat(H)).solve(middle(arb_mat([[y] for y in g])), algorithm="approx").entries()
-        at = 0
-        for i, k in enumerate(given.sizes):
-            x[i] = middle(x[i] - arb_mat([[y] for y in moves[at : at + k]]))
-            V[i] = middle(V[i] - arb_mat([[y] for y in moves[at + k : at + k + C]]))
-            at += k + C
-        size = max(abs(float(y.mid())) for v in V for y in v.entries())
-        largest = max(abs(y.mid()) for y in moves)
-        if not float(largest) < 0.5 * size:
+        if not (last := stepped(given.sizes, x, V, moves)):
             return None
-        last = ctx.prec if largest == 0 else int(-float((largest / size).log().mid()) / np.log(2))
         if last > digits + 60:
             break
     if last < LEAST_BITS:
@@ -240,19 +232,10 @@ def _refined(
             g += (E.transpose() * s + l * v).entries()
         g += (columns_.transpose() * E).entries() if free else []
         moves = middle(inverse * middle(arb_mat([[y] for y in g]))).entries()
-        at = 0
-        for i, span in enumerate(spans):
-            k = span.ncols()
-            x[i] = middle(x[i] - arb_mat([[y] for y in moves[at : at + k]]))
-            V[i] = middle(V[i] - arb_mat([[y] for y in moves[at + k : at + k + C]]))
-            at += k + C
-        if free:
-            c = middle(c - arb_mat(len(free), C, moves[at:]))
-        size = max(abs(float(y.mid())) for v in V for y in v.entries())
-        largest = max(abs(y.mid()) for y in moves)
-        if not float(largest) < 0.5 * size:
+        if not (last := stepped([span.ncols() for span in spans], x, V, moves)):
             return None
-        last = BITS if largest == 0 else int(-float((largest / size).log().mid()) / np.log(2))
+        if free:
+            c = middle(c - arb_mat(len(free), C, moves[-C * len(free) :]))
         if last > DIGITS:
             break
     if last < LEAST_BITS:
@@ -265,6 +248,20 @@ def metric_of(span: fmpz_mat, problem: Problem) -> arb_mat:
     """|N x|^2 in coordinates, N the span; without the biases where they are free."""
     seen = fmpz_mat(span.tolist()[: span.nrows() - ("biases" in problem.free)])
     return arb_mat(seen.transpose() * seen)
+
+
+def stepped(sizes: Sequence[int], x: list[arb_mat], V: list[arb_mat], moves: list[arb]) -> int:
+    """Take the moves from all x and V, in place; how small the largest was, in bits. 0: it was too long."""
+    at, C = 0, V[0].nrows()
+    for i, k in enumerate(sizes):
+        x[i] = middle(x[i] - arb_mat([[y] for y in moves[at : at + k]]))
+        V[i] = middle(V[i] - arb_mat([[y] for y in moves[at + k : at + k + C]]))
+        at += k + C
+    size = max(abs(float(y.mid())) for v in V for y in v.entries())
+    largest = max(abs(y.mid()) for y in moves)
+    if not float(largest) < 0.5 * size:
+        return 0
+    return ctx.prec if largest == 0 else max(int(-float((largest / size).log().mid()) / np.log(2)), 1)
 
 
 def coordinates(spans: Sequence[fmpz_mat], net: Net) -> list[arb_mat]:

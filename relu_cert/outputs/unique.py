@@ -67,6 +67,7 @@ class Around:
     free: tuple[Vector, ...]
     classes: list[Near] = field(default_factory=list)
     left: int = 0
+    strict = False  # a leaf that is none of these is split again
 
     @property
     def slack(self) -> int:

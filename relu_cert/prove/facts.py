@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
-from relu_cert.evidence import Alone, ByAxes, Cover, Leaders, Outputs, Pair
+from relu_cert.evidence import Alone, ByAxes, Cover, Leaders, Outputs, Pair, Turned
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.problem.problem import Block, Gates, Problem
 from relu_cert.prove.field import Exact, Field, Numbers
@@ -400,7 +400,7 @@ class Facts:
     ggp: GGP | None = None  # gated and direct problems
     path: PathFacts | None = None  # an interval of lambdas, if one was asked for
     nearby: SensitivityFacts | None = None  # if it was asked for
-    alone: Alone | Pair | None = None  # several outputs: all optimal networks are one, or two are not
+    alone: Alone | Pair | Turned | None = None  # several outputs: all optimal networks are one, or two are not
 
     def __repr__(self) -> str:
         return (

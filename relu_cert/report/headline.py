@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import floor, log
 
 from relu_cert.claims.claim import Result, Verdict
-from relu_cert.evidence import Pair
+from relu_cert.evidence import Pair, Turned
 from relu_cert.figures import at_most, count, holds_on, lies_in, percent, percent_at_most
 from relu_cert.path.pieces import PathPieces
 from relu_cert.problem.problem import Problem
@@ -164,7 +164,7 @@ def _known(facts: Facts, claim: str) -> Needs:
 
 def _width(facts: Facts) -> int | None:
     """How many neurons the only optimal network has, where that is proved."""
-    if isinstance(facts.alone, Pair):
+    if isinstance(facts.alone, Pair | Turned):
         return None
     if facts.alone is not None:
         return len(facts.alone.classes) if facts.alone.active else None

@@ -154,7 +154,6 @@ def test_commands_say_what_was_proved(tmp_path: Path) -> None:
         (("--target", "p,q", "--l2", "1"), "--l2 is for networks with one output"),
         (("--target", "p,q", "--model", "gated"), "several outputs are not offered"),
         (("--target", "p,q", "--loss", "logistic"), "for networks with one output"),
-        (("--target", "p,q", "--free", "biases"), "for networks with one output"),
         (("--target", "p,q", "--interval", "1,2"), "for networks with one output"),
         (("--target", "p,q", "--groups", "1"), "for networks with one output"),
         (("--target", "p", "--center"), "for several outputs"),

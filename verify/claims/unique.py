@@ -7,7 +7,7 @@ from fractions import Fraction
 from operator import ge
 
 from verify.claims import PROVED, REFUTED, Row, Says
-from verify.facts import LAMBDA_MAX, PAIR, SET, Facts
+from verify.facts import LAMBDA_MAX, PAIR, SET, TURNED, Facts
 from verify.problem.problem import Problem
 from verify.text import Node, show
 
@@ -36,6 +36,14 @@ def two(problem: Problem, facts: Facts, node: Node) -> str:
     """Two networks with the objective p*, whose directions or weights are others."""
     first, second = facts[PAIR]
     return f"two optimal networks, exactly, with {first} and {second} neurons, that differ by more than splitting"
+
+
+def turned(problem: Problem, facts: Facts, node: Node) -> str:
+    """Neurons of one pattern enter the fit and the penalty only by the sum of their w w'."""
+    return (
+        f"an optimal network has {facts[TURNED]} neurons strictly within one pattern, lambda a singular value of that "
+        "multiplicity: only the sum of w w' over them is fixed, and all that have it there are optimal, a continuum"
+    )
 
 
 def row(problem: Problem) -> str:
@@ -96,6 +104,7 @@ TABLE = (
     Row("p-unique", PROVED, (SET,), unique),
     Row("p-unique", REFUTED, (SET,), several),
     Row("p-unique", REFUTED, (PAIR,), two),
+    Row("p-unique", REFUTED, (TURNED,), turned),
     Row("convex-unique", PROVED, (), elastic),
     Row("convex-unique", PROVED, (LAMBDA_MAX,), beyond(ZERO + ALSO)),
     Row("convex-unique", PROVED, (SET,), convex_unique),

@@ -104,8 +104,8 @@ class Proof:
     ties: list[Tie]
     level: int
     node: Node
-    height: int | None = None
     kept: tuple[Form, ...] = ()
+    height: int | None = None
 
     def forms(self) -> Iterator[Form]:
         """Of all leaves."""
@@ -145,7 +145,8 @@ def check_outputs(problem: Problem, theta: Vector, squared: Fraction, node: Node
     ties = [read_tie(entry, len(lines.rows)) for entry in fields["ties"].array()]
     fields["ties"].require(len(ties) <= MOST_TIES, f"at most {MOST_TIES}", str(len(ties)))
     values = values_of(lines, weights(problem, theta), problem.targets)
-    proof = Proof(values, basis, ties, int(squared * values.unit**2), fields["tree"], height)  # level: rounded down
+    level = int(squared * values.unit**2)  # rounded down
+    proof = Proof(values, basis, ties, level, fields["tree"], height=height)
     kept, most = list[Form](), MOST_KEPT // (1 + problem.d * len(lines.rows))
     for number, leaf in enumerate(proof.forms()):
         holds = any(copositive(Q, leaf) for Q in leaf.bounds())

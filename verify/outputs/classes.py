@@ -100,7 +100,7 @@ def read_class(around: Around, node: Node) -> OneDirection:
     else:
         fields["basis"].array(0)
         fields["fixed"].vector(0)
-    if not one_at_most(around, L, u, tight):
+    if not one_at_most(around, L, [u, *(values.lines.rows[c] for c in tight)]):
         raise node.reject("(lambda - rho)^2 |x|^2 > |L'x|^2 for x orthogonal to u on its face", "no")
     outputs = around.across(column(problem.output(short)))
     length = root_above(square(tuple(entry for row in rows(outputs) for entry in row)))
@@ -152,10 +152,9 @@ def omega(around: Around, line: int) -> Fraction:
     return root_above(around.problem.reach(a))
 
 
-def one_at_most(around: Around, L: Matrix, u: Row, tight: Sequence[int]) -> bool:
-    """Whether (lambda - rho)^2 |x|^2 > |L'x|^2 for all x != 0 of the row space orthogonal to u and the lines."""
-    E = fmpz_mat([list(b) for b in around.proof.basis])
-    A = fmpz_mat([list(u), *(list(around.proof.values.lines.rows[c]) for c in tight)])
+def one_at_most(around: Around, L: Matrix, others: Sequence[Sequence[int]]) -> bool:
+    """Whether (lambda - rho)^2 |x|^2 > |L'x|^2 for all x != 0 of the row space orthogonal to the others."""
+    E, A = (fmpz_mat([list(b) for b in rows]) for rows in (around.proof.basis, others))
     kernel, free = (A * E.transpose()).nullspace()
     if not free:
         return True

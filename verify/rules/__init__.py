@@ -16,11 +16,11 @@ from verify.text import Node
 FOLDERS = ("elastic", "logistic", "outputs")
 FILES = {folder: {m.name for m in iter_modules([f"{__path__[0]}/{folder}"])} for folder in FOLDERS}
 # the facts of a network with several outputs
-SEVERAL = ("primal", "cover", "leaders", "value", "fit", "cover_set", "polytope", "pair", "network")
+SEVERAL = ("primal", "cover", "leaders", "value", "fit", "cover_set", "polytope", "pair", "turned", "network")
 NAMES = (  # in the order in which they are checked: each after all that it uses, and after those that tell less
     *("patterns", "lambda_max", "cover_lambda_max", "ggp", "path", "curve", "jump"),
     *("primal", "dual", "cover", "leaders", "value", "fit", "optimal_set", "exact_set", "algebraic_set", "cover_set"),
-    *("polytope", "min_norm", "pair", "faces", "derivatives", "network", "solution"),
+    *("polytope", "min_norm", "pair", "turned", "faces", "derivatives", "network", "solution"),
 )
 
 
@@ -40,9 +40,8 @@ def check_facts(problem: Problem, node: Node) -> Facts:
     rules = {name: load(name, problem) for name in NAMES if name in given}
     others = [name for name, rule in rules.items() if not rule.applies(problem) or (problem.bags and not rule.bags)]
     if problem.targets > 1:
-        refused = [
-            name for name in ("cover_set", "leaders", "pair") if name in rules and not rules[name].applies(problem)
-        ]
+        some = ("cover_set", "leaders", "pair", "turned")
+        refused = [name for name in some if name in rules and not rules[name].applies(problem)]
         others = [name for name in rules if name not in SEVERAL or name in refused]
     node.require(not others, "only keys of facts that such a problem can have", f"the unknown key {str(others)[1:-1]}")
     facts = Facts()

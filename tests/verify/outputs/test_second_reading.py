@@ -549,7 +549,9 @@ def test_one_direction_on_a_face(name: str) -> None:
         for lines_ in (tight, []):
             for part in (F(0), F(1, 10), F(1, 2), F(9, 10), F(999, 1000), F(1)):
                 wide = replace(around, rho=part * around.problem.lam)
-                assert one_at_most(wide, L, u, lines_) == one_zero(wide, L, u, lines_)
+                assert one_at_most(wide, L, [u, *(wide.proof.values.lines.rows[c] for c in lines_)]) == one_zero(
+                    wide, L, u, lines_
+                )
 
 
 @pytest.mark.parametrize("name", UNIQUE)
