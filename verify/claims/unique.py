@@ -34,16 +34,7 @@ def beyond(sentence: str, compare: Callable[[Fraction, Fraction], bool] = ge) ->
 
 def two(problem: Problem, facts: Facts, node: Node) -> str:
     """Two networks with the objective p*, whose directions or weights are others."""
-    first, second = facts[PAIR]
-    return f"two optimal networks, exactly, with {first} and {second} neurons, that differ by more than splitting"
-
-
-def turned(problem: Problem, facts: Facts, node: Node) -> str:
-    """Neurons of one pattern enter the fit and the penalty only by the sum of their w w'."""
-    return (
-        f"an optimal network has {facts[TURNED]} neurons strictly within one pattern, lambda a singular value of that "
-        "multiplicity: only the sum of w w' over them is fixed, and all that have it there are optimal, a continuum"
-    )
+    return "two optimal networks, exactly, of {} and {} neurons, that differ by more than splitting".format(*facts[PAIR])
 
 
 def row(problem: Problem) -> str:
@@ -99,12 +90,13 @@ def convex_several(problem: Problem, facts: Facts, node: Node) -> str:
 
 
 ZERO = "lambda >= lambda_max: zero is the only {} that is optimal"
+TURN = "{} neurons of an optimal network, strictly within one pattern, may be turned into each other: a continuum"
 TABLE = (
     Row("p-unique", PROVED, (LAMBDA_MAX,), beyond(ZERO)),
     Row("p-unique", PROVED, (SET,), unique),
     Row("p-unique", REFUTED, (SET,), several),
     Row("p-unique", REFUTED, (PAIR,), two),
-    Row("p-unique", REFUTED, (TURNED,), turned),
+    Row("p-unique", REFUTED, (TURNED,), lambda problem, facts, node: TURN.format(facts[TURNED])),
     Row("convex-unique", PROVED, (), elastic),
     Row("convex-unique", PROVED, (LAMBDA_MAX,), beyond(ZERO + ALSO)),
     Row("convex-unique", PROVED, (SET,), convex_unique),
