@@ -34,7 +34,8 @@ def beyond(sentence: str, compare: Callable[[Fraction, Fraction], bool] = ge) ->
 
 def two(problem: Problem, facts: Facts, node: Node) -> str:
     """Two networks with the objective p*, whose directions or weights are others."""
-    return "two optimal networks, exactly, of {} and {} neurons, that differ by more than splitting".format(*facts[PAIR])
+    first, second = facts[PAIR]
+    return f"two optimal networks, exactly, with {first} and {second} neurons, that differ by more than splitting"
 
 
 def row(problem: Problem) -> str:

@@ -41,8 +41,7 @@ def check_facts(problem: Problem, node: Node) -> Facts:
     others = [name for name, rule in rules.items() if not rule.applies(problem) or (problem.bags and not rule.bags)]
     if problem.targets > 1:
         some = ("cover_set", "leaders", "pair", "turned")
-        refused = [name for name in some if name in rules and not rules[name].applies(problem)]
-        others = [name for name in rules if name not in SEVERAL or name in refused]
+        others = [name for name in rules if name not in SEVERAL or (name in some and not rules[name].applies(problem))]
     node.require(not others, "only keys of facts that such a problem can have", f"the unknown key {str(others)[1:-1]}")
     facts = Facts()
     if "patterns" in rules:
