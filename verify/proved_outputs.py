@@ -16,9 +16,10 @@ from verify.cover.lines import lines_of as lines_in
 from verify.cover.tree import sign_cones
 from verify.errors import Declined
 from verify.numbers.integers import cleared, cleared_rows
-from verify.outputs.check import Heights, read_tie, size, values_of, weights
+from verify.outputs.check import read_tie, shares_of, size, values_of, weights
+from verify.outputs.descent import Table, leaves
 from verify.outputs.forms import PAIRS, length_above
-from verify.outputs.tree import TIE, Streams, walk
+from verify.outputs.tree import TIE, Streams
 from verify.problem.problem import Problem, square, transposed
 from verify.proved import BOUND_BITS, WEIGHT_BITS, Integers, Text, complement, integers, point_of, vector, words
 from verify.proved_terms import EXP_BITS, LARGE, LOG_BITS, SQUARINGS, log_above, matrix_of, terms_of
@@ -120,16 +121,12 @@ class OutputsText(Text):
             yield from map(words, rows)
         node = Node(self.evidence["tree"], None, "tree")
         ties = [read_tie(entry, len(data.rows)) for entry in Node(self.evidence["ties"], None, "ties").array()]
-        streams = Streams(node)
-        vertices, leaves = walk(streams, sign_cones(basis), len(basis), len(ties))
-        at = Heights.of(values, vertices) if vertices else None
-        told = []
-        for leaf in leaves:
-            _, shares, whole = at.shares(leaf, vertices, ties, streams) if at else ([], [], 1)
-            cone = [vertices[i] for i in leaf.cone]
-            times, N = lifted(streams.entries(len(cone) * (len(cone) - 1) // 2), cone)
+        told, streams = [] if basis else ["L 1 0 0"], Streams(node)
+        table = Table.of(data.rows, values.W, values.M0)
+        for cone, leaf in leaves(table, streams, sign_cones(basis) if basis else (), len(ties)):
+            shares, whole = shares_of(cone, leaf, ties, streams)
+            times, N = lifted(streams.entries(len(basis) * (len(basis) - 1) // 2), cone.generators)
             told.append(" ".join(filter(None, (f"L {whole} {len(shares)}", words(shares), str(times), *N))))
-        streams.end()
         yield from inner(node, len(basis), iter(told))
 
     @cached_property

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial, reduce
+from functools import cached_property, partial
 from itertools import combinations
-from operator import or_
 
 import numpy as np
 from flint import fmpz_mat
@@ -245,48 +244,3 @@ def less(Q: list[list[int]], N: tuple[list[int], int], cone: Sequence[Row]) -> l
 def size(g: Row) -> int:
     """The bits of the largest entry."""
     return max(map(abs, g)).bit_length()
-
-
-def mask(bits: Iterable[bool]) -> int:
-    """Bit c for entry c."""
-    return int("".join("01"[bit] for bit in bits)[::-1] or "0", 2)
-
-
-def either(masks: Iterable[int]) -> int:
-    """The bits of any of them."""
-    return reduce(or_, masks, 0)
-
-
-@dataclass(frozen=True)
-class Heights:
-    """p_c.g of all lines at all vertices, F(g), and as bit masks the lines above 0 and below 0 there."""
-
-    heights: list[list[int]]
-    values: list[list[int]]
-    above: list[int]
-    below: list[int]
-
-    @classmethod
-    def of(cls, values: Values, vertices: Sequence[Row]) -> Heights:
-        """Of these vertices."""
-        G = fmpz_mat([list(g) for g in vertices])
-        H = integers(G * fmpz_mat([list(p) for p in values.lines.rows]).transpose())
-        positive = fmpz_mat([[max(x, 0) for x in row] for row in H])
-        F = integers(G * fmpz_mat(values.M0) + positive * fmpz_mat(values.W))
-        return cls(H, F, [mask(x > 0 for x in row) for row in H], [mask(x < 0 for x in row) for row in H])
-
-    def shares(
-        self, leaf: Leaf, vertices: Sequence[Row], ties: Sequence[Tie], streams: Streams
-    ) -> tuple[list[int], list[int], int]:
-        """The lines that cross a cone, their shares, and the whole. A share is as far as its byte says from 1, or from
-        0, which is what the line is at the middle of the cone; in a tie's leaf, what the tie says, if anything."""
-        both = either(self.above[g] for g in leaf.cone) & either(self.below[g] for g in leaf.cone)
-        crossing = [c for c, bit in enumerate(reversed(f"{both:b}")) if bit == "1"]
-        bits = [size(vertices[g]) for g in leaf.cone]
-        lift = [max(bits) - b for b in bits]
-        on = [sum(self.heights[g][c] << k for g, k in zip(leaf.cone, lift, strict=True)) > 0 for c in crossing]
-        if leaf.code == TIE:
-            tie = ties[leaf.tie]
-            return crossing, [tie.shares.get(c, tie.whole * o) for c, o in zip(crossing, on, strict=True)], tie.whole
-        whole, moved = WHOLE[leaf.code], streams.shares(leaf.code, len(crossing))
-        return crossing, [whole - b if o else b for b, o in zip(moved, on, strict=True)], whole

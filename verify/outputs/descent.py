@@ -111,7 +111,7 @@ def leaf_of(code: int, streams: Streams, ties: int) -> Leaf:
     node.require(code in (PLAIN, SHARES, FINE, TIE), "a code of a node", str(code))
     tie = streams.byte("codes") if code == TIE else 0
     node.require(code != TIE or tie < ties, f"a tie below {ties}", str(tie))
-    return Leaf((), code, tie)
+    return Leaf(code, tie)
 
 
 def on_at_middle(cone: Cone) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""The tree of cones over u, read and walked: every point of the row space lies in a leaf.
+"""The streams of the tree of cones over u: every point of the row space lies in a leaf (descent.py walks it).
 
 Roots are the 2^d sign cones of a basis; a bisection replaces g_i, then g_j, by the primitive multiple of m_i g_i + m_j
 g_j. A leaf says which shares its crossing lines have, and what N is.
@@ -6,13 +6,10 @@ g_j. A leaf says which shares its crossing lines have, and what N is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
-from itertools import combinations
 
-from verify.cover.lines import Row
-from verify.cover.tree import middle, stream
+from verify.cover.tree import stream
 from verify.text import Node
 
 STREAMS = ("codes", "multipliers", "shares", "forms")
@@ -23,9 +20,8 @@ MOST_ENTRY_BYTES, OFFSET = 32, 2**15
 
 @dataclass(frozen=True)
 class Leaf:
-    """A cone, its code, and the number of its tie; its shares and N are read later, leaf by leaf."""
+    """Its code, and the number of its tie; its shares and N are read later, leaf by leaf."""
 
-    cone: tuple[int, ...]
     code: int
     tie: int = 0
 
@@ -79,34 +75,3 @@ class Streams:
         """Reject what was not read."""
         left = [name for name, source in self.parts.items() if source.read(1)]
         self.node.require(not left, "streams that are used up", f"more in {', '.join(left)}")
-
-
-def walk(streams: Streams, roots: Iterable[Sequence[Row]], d: int, ties: int) -> tuple[list[Row], list[Leaf]]:
-    """All vertices, and all leaves in the order in which their shares and forms are written."""
-    edges, vertices, names = [*combinations(range(d), 2)], list[Row](), dict[Row, int]()
-    leaves: list[Leaf] = []
-    middles: dict[tuple[int, int, int, int], int] = {}
-
-    def number(g: Row) -> int:
-        if g not in names:
-            names[g] = len(vertices)
-            vertices.append(g)
-        return names[g]
-
-    for root in roots:
-        stack = [tuple(map(number, root))]
-        while stack:
-            cone = stack.pop()
-            code = streams.byte("codes")
-            if code < len(edges):
-                i, j = edges[code]
-                key = (cone[i], cone[j], *streams.multiplier())
-                if key not in middles:
-                    middles[key] = number(middle(vertices[key[0]], vertices[key[1]], *key[2:]))
-                stack += [(*cone[:k], middles[key], *cone[k + 1 :]) for k in (i, j)]
-                continue
-            streams.node.require(code in (PLAIN, SHARES, FINE, TIE), "a code of a node", str(code))
-            tie = streams.byte("codes") if code == TIE else 0
-            streams.node.require(code != TIE or tie < ties, f"a tie below {ties}", str(tie))
-            leaves.append(Leaf(cone, code, tie))
-    return vertices, leaves

@@ -28,7 +28,7 @@ from verify.cover.tree import sign_cones
 from verify.facts import DUAL, FORMS, VALUE, Facts
 from verify.outputs import check as outputs_check
 from verify.outputs import softmax
-from verify.outputs.check import Form, Proof, Tie, copositive, forms, less, mask, read_tie, size, values_of
+from verify.outputs.check import Form, Proof, Tie, copositive, forms, less, read_tie, size, values_of
 from verify.outputs.classes import Around, OneDirection, check_kinks, linear, omega, one_at_most, read_class
 from verify.outputs.forms import Crossing, definite, form, semidefinite
 from verify.outputs.tree import Streams
@@ -278,9 +278,8 @@ def test_definite_forms(seed: int) -> None:
     assert least >= 0 or not semidefinite(Q)
 
 
-def test_masks_and_sizes() -> None:
-    """Bit c for line c; the bits of the largest entry, whatever its sign."""
-    assert [mask([]), mask([True]), mask([False, True]), mask([True, False, True, True])] == [0, 1, 2, 13]
+def test_sizes() -> None:
+    """The bits of the largest entry, whatever its sign."""
     assert [size(g) for g in ((0, 1), (-8, 7), (3, -3), (0, 255), (256, 0))] == [1, 4, 2, 8, 9]
 
 
@@ -321,15 +320,21 @@ def above(x: F, root: F) -> bool:
     return root >= 0 and root**2 >= x and root**2 <= x * (1 + F(1, 2**100))
 
 
+def matrix_of(problem: Problem) -> list[list[F]]:
+    """P, row by row; without bags the unit matrix."""
+    P = [[F(i == k and not problem.bags) for k in range(problem.N)] for i in range(problem.n)]
+    for row, bag in zip(P, problem.bags, strict=False):
+        for k, times in zip(bag.rows, bag.times, strict=True):
+            row[k] = bag.scale * times
+    return P
+
+
 @pytest.mark.parametrize("name", UNIQUE)
 def test_the_ball_and_its_constants(name: str) -> None:
     """R, rho, zeta and Lambda, and the largest integer below (lambda - rho)^2 unit^2."""
     one = opened(name)
     around, problem = one.around, one.around.problem
-    P = [[F(0)] * problem.N for _ in range(problem.n)]
-    for k, column in enumerate(problem.columns):
-        for i, p in column:
-            P[i][k] = p
+    P = matrix_of(problem)
     sizes = [dot(z, z) for z in problem.seen]
     zeta_squared = sum((sum(row) * dot(row, sizes) for row in P), F(0))
     if not problem.bags:
@@ -345,11 +350,10 @@ def test_the_ball_and_its_constants(name: str) -> None:
 def weights(problem: Problem, theta: Vec) -> Vec:
     """T = P'Theta"""
     C = problem.targets
-    T = [[F(0)] * C for _ in range(problem.N)]
-    for k, column in enumerate(problem.columns):
-        for i, p in column:
-            T[k] = [t + p * theta[C * i + c] for c, t in enumerate(T[k])]
-    return tuple(x for row in T for x in row)
+    P = matrix_of(problem)
+    return tuple(
+        sum((p[k] * theta[C * i + c] for i, p in enumerate(P)), F(0)) for k in range(problem.N) for c in range(C)
+    )
 
 
 @pytest.mark.parametrize("name", UNIQUE)
@@ -388,12 +392,9 @@ def test_every_class_has_the_numbers_of_the_page(name: str) -> None:
         assert found.moved == around.zeta * moved_dir + root_of(dot(outputs, outputs)) * eps
         tight = [c for c, h in enumerate(heights) if not h]
         for c in tight:
-            a = {k: F(abs(x), scale) for k, (l, x) in enumerate(of) if l == c}
-            pooled: dict[int, F] = {}
-            for k, x in a.items():
-                for i, p in problem.columns[k]:
-                    pooled[i] = pooled.get(i, F(0)) + abs(p) * x
-            assert omega(around, c) == root_of(sum(x * x for x in pooled.values()))
+            a = [F(abs(x), scale) * (l == c) for l, x in of]
+            pooled = [sum((abs(p) * x for p, x in zip(row, a, strict=True)), F(0)) for row in matrix_of(problem)]
+            assert omega(around, c) == root_of(dot(pooled, pooled))
 
 
 def root_of(x: F) -> F:
