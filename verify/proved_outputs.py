@@ -17,7 +17,7 @@ from verify.cover.tree import sign_cones
 from verify.errors import Declined
 from verify.numbers.integers import cleared, cleared_rows
 from verify.outputs.check import read_tie, shares_of, size, values_of, weights
-from verify.outputs.descent import Table, leaves
+from verify.outputs.descent import Table, leaf_of, leaves
 from verify.outputs.forms import PAIRS, length_above
 from verify.outputs.tree import TIE, Streams
 from verify.problem.problem import Problem, square, transposed
@@ -121,12 +121,16 @@ class OutputsText(Text):
             yield from map(words, rows)
         node = Node(self.evidence["tree"], None, "tree")
         ties = [read_tie(entry, len(data.rows)) for entry in Node(self.evidence["ties"], None, "ties").array()]
-        told, streams = [] if basis else ["L 1 0 0"], Streams(node)
+        told, streams = list[str](), Streams(node)
+        if not basis:  # no rows but zeros: one leaf without generators
+            told.append(f"L 1 0 {streams.byte('forms')}")
+            leaf_of(streams.byte("codes"), streams, len(ties))
         table = Table.of(data.rows, values.W, values.M0)
         for cone, leaf in leaves(table, streams, sign_cones(basis) if basis else (), len(ties)):
             shares, whole = shares_of(cone, leaf, ties, streams)
             times, N = lifted(streams.entries(len(basis) * (len(basis) - 1) // 2), cone.generators)
             told.append(" ".join(filter(None, (f"L {whole} {len(shares)}", words(shares), str(times), *N))))
+        streams.end()
         yield from inner(node, len(basis), iter(told))
 
     @cached_property
