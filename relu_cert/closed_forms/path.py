@@ -661,7 +661,7 @@ def _crossings(way: Moving, event: Any, inner: Fraction, outer: Fraction) -> int
         for poly in _resultant(way.relations[0], event)
         for place, _ in poly.intervals(eps=expression(THIN), inf=lo, sup=hi)
     ]
-    return sum(_may_meet(way, event, *map(_fraction, place)) for place in places)
+    return sum(_may_meet(way, event, *map(to_fraction, place)) for place in places)
 
 
 def _may_meet(way: Moving, event: Any, lo: Fraction, hi: Fraction) -> bool:
@@ -694,10 +694,6 @@ def _in_alpha(p: Any, lam: arb) -> list[arb]:
         near = arb(to_fmpq(_rational(c))) + arb(0, 1) * arb(to_fmpq(ERROR))
         found[j] = found.get(j, arb(0)) + near * lam**k
     return [found.get(j, arb(0)) for j in range(max(found) + 1)]
-
-
-def _fraction(x: Any) -> Fraction:
-    return Fraction(int(x.p), int(x.q))
 
 
 def _crossing(way: Moving, event: Any, lo: Fraction, hi: Fraction, known: Any) -> Any:

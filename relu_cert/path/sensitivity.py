@@ -27,7 +27,7 @@ from relu_cert.exact import Matrix, Vector, column, columns_of, middle, norm_squ
 from relu_cert.path.conditions import active_classes, conditions
 from relu_cert.prove.classes import ClassMap, class_map, constraints
 from relu_cert.prove.facts import Facts
-from relu_cert.prove.multipliers import on_grid
+from relu_cert.prove.multipliers import exponent_of, on_grid
 from relu_cert.prove.projection import stretch
 from relu_cert.refine.newton import orthogonal_basis
 from relu_cert.serialize import UNWRITTEN, Key
@@ -292,7 +292,7 @@ def enclosed_derivatives(facts: Facts, found: Sensitivity, noise: Fraction | Non
     if system is None:
         return None
     digits = (_digits(found.freedom), "" if found.sure is None else _digits(found.sure))
-    bits = max(64, -_exponent(system.R + system.error) + SPARE_BITS) if system.R + system.error else 256
+    bits = max(64, -exponent_of(system.R + system.error) + SPARE_BITS) if system.R + system.error else 256
     if not system.R and not system.error and n <= MOST_ROWS:
         return _exact(facts, system, noise, digits)
     r_lam, alpha_lam = _rounded([found.dr_dlam], bits)[0], _rounded([found.dalpha_dlam], bits)[0]
@@ -376,13 +376,9 @@ def _rounded(rows: Sequence[arb_mat], bits: int) -> Matrix:
     return on_grid([[middle(x) for x in row.entries()] for row in rows], bits)
 
 
-def _exponent(x: Fraction) -> int:
-    return x.numerator.bit_length() - x.denominator.bit_length()
-
-
 def _above(x: Fraction) -> Fraction:
     """x, or a little more, in few digits."""
     if not x:
         return x
-    unit = Fraction(2) ** (_exponent(x) - 10)
+    unit = Fraction(2) ** (exponent_of(x) - 10)
     return (x // unit + 2) * unit

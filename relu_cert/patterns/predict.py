@@ -16,6 +16,7 @@ from relu_cert.data.dataset import NumberError, parse_number
 from relu_cert.data.raw import Record, Table, decode, read_bytes, read_table
 from relu_cert.errors import DataError, file_name, quote
 from relu_cert.exact import Matrix, Vector, dot, scaled_rows
+from relu_cert.figures import count
 from relu_cert.patterns.arrangement import Arrangement, Hyperplanes, IntVector, arrangement, hyperplanes
 from relu_cert.patterns.cells import cover_bound
 
@@ -49,7 +50,7 @@ class Prediction:
         if self.exact and self.bound == self.cells >= LARGE:
             return f"exactly 2^{self.rank} patterns, all of open cells: the rows are independent"
         if self.exact:
-            return f"exactly {count_of(self.bound, 'pattern')}, {self.cells:,} of open cells"
+            return f"exactly {count(self.bound, 'pattern')}, {self.cells:,} of open cells"
         if self.bound == self.cells:
             return f"at most {above(self.bound)} patterns, all of open cells (that many in general position)"
         return (
@@ -95,11 +96,6 @@ def above(number: int) -> str:
     zeros = len(str(number)) - 3
     digits = str(-(-number // 10**zeros))
     return f"{digits[0]}.{digits[1:3]}e{zeros + len(digits) - 1}"
-
-
-def count_of(number: int, what: str) -> str:
-    """A number of things: 1 pattern, 1,882 patterns."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def one_sided(planes: Hyperplanes) -> bool:

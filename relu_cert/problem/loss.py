@@ -66,7 +66,15 @@ class Loss(Protocol):
         the fit itself, or its probabilities."""
 
 
-class Squares:
+class _InOrder:
+    """What losses share that treat all rows alike."""
+
+    def widest(self, y: Vector, theta: Vector) -> Sequence[int]:
+        """In order."""
+        return range(len(theta))
+
+
+class Squares(_InOrder):
     """1/2 |f - y|^2"""
 
     name: ClassVar[LossName] = "squares"
@@ -90,10 +98,6 @@ class Squares:
     def clip(self, y: Vector, theta: Vector) -> Vector:
         """theta"""
         return theta
-
-    def widest(self, y: Vector, theta: Vector) -> Sequence[int]:
-        """In order."""
-        return range(len(theta))
 
     def upper(self, y: Vector, fit: Vector, more: Fraction, gap: Fraction) -> Fraction:
         """1/2 |f - y|^2 + more"""
@@ -166,7 +170,7 @@ class Logistic:
         return gap / 2
 
 
-class Softmax:
+class Softmax(_InOrder):
     """sum_k log sum_c exp(f_kc) - y_k.f_k; y, f and theta row by row, y_k is 1 for its class, else 0."""
 
     name: ClassVar[LossName] = "softmax"
@@ -197,10 +201,6 @@ class Softmax:
             part = [max(x, Fraction(0)) for x in p]
             found += [x / sum(part) for x in part]
         return tuple(a - b for a, b in zip(y, found, strict=True))
-
-    def widest(self, y: Vector, theta: Vector) -> Sequence[int]:
-        """In order."""
-        return range(len(theta))
 
     def upper(self, y: Vector, fit: Vector, more: Fraction, gap: Fraction) -> Fraction:
         """The loss plus more, rounded up."""

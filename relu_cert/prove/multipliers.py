@@ -122,8 +122,8 @@ def binary_grid(values: Sequence[float | Fraction], precision: int = 52) -> int:
     exact = [Fraction(x) for x in values if x]
     if not exact:
         return 1
-    most = max(_exponent(x) for x in exact)
-    exponent = _exponent(max(abs(x) for x in exact if _exponent(x) >= most - 1))
+    most = max(exponent_of(x) for x in exact)
+    exponent = exponent_of(max(abs(x) for x in exact if exponent_of(x) >= most - 1))
     return 1 << max(0, precision + 1 - exponent)
 
 
@@ -133,7 +133,7 @@ def on_grid(rows: Sequence[Sequence[float | Fraction]], bits: int) -> Matrix:
     return tuple(tuple(from_grid(to_grid(x, q), q) for x in row) for row in rows)
 
 
-def _exponent(x: Fraction) -> int:
+def exponent_of(x: Fraction) -> int:
     """2^(this - 1) < |x| < 2^(this + 1)"""
     return x.numerator.bit_length() - x.denominator.bit_length()
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from relu_cert.data.dataset import Dataset
 from relu_cert.errors import UsageError
+from relu_cert.figures import count
 from relu_cert.files import Place, decide_places, refusal
 from relu_cert.patterns import PatternSet, Prediction, save_npz
-from relu_cert.patterns.predict import count_of
 from relu_cert.report.shown import Shown, picked
 from relu_cert.report.terminal import fold
 
@@ -54,8 +54,8 @@ class Patterns(Shown):
 
     def to_text(self, *, early: bool = False) -> str:
         """The report of `patterns`; `early`: without what is known before the enumeration."""
-        total, of_cells = count_of(len(self), "pattern"), self.found.open_cells
-        circuits, covers = count_of(self._circuits, "circuit"), count_of(len(self.found.covers), "cover")
+        total, of_cells = count(len(self), "pattern"), self.found.open_cells
+        circuits, covers = count(self._circuits, "circuit"), count(len(self.found.covers), "cover")
         lines = [
             fold(self.headline),
             "",
@@ -110,8 +110,8 @@ class Patterns(Shown):
 
 def before(prediction: Prediction) -> list[str]:
     """What is known before the enumeration, as lines of text."""
-    rows, features = count_of(prediction.n, "row"), count_of(prediction.d, "feature")
-    size = f"n = {rows}, d = {features}, rank {prediction.rank}, {count_of(prediction.classes, 'hyperplane')}"
+    rows, features = count(prediction.n, "row"), count(prediction.d, "feature")
+    size = f"n = {rows}, d = {features}, rank {prediction.rank}, {count(prediction.classes, 'hyperplane')}"
     return [size, _labelled("predicted:", prediction.text)]
 
 
