@@ -73,7 +73,7 @@ def several(p: Several) -> Interval:
         fit = fit + p.output(w, v)
     if p.columns is not None:
         fit = fit + p.columns * column(c)
-    high = above(loss(p, fit)) + p.lam * sum((root_above(norm2(w) * norm2(v)) for w, v in neurons), QQ(0))
+    high = above(loss(p, fit)) + p.lam * sum((root_above(norm2(p.seen_part(w)) * norm2(v)) for w, v in neurons), QQ(0))
     return _fraction(low), _fraction(high)
 
 
@@ -85,7 +85,8 @@ def proposed(p: Several) -> DomainMatrix | None:
         G = _floats(beside(cone, p.Z.shape[1]))
         size: Any = np.linalg.norm(G, axis=0)
         H = np.array([[float(h) for h in p.hidden(g)] for g in cone]) / size[:, None]
-        gram = float(p.lam) ** 2 * (G / size).T @ (G / size)
+        seen = G[: len(G) - p.biases] / size
+        gram = float(p.lam) ** 2 * seen.T @ seen
         N = cp.Variable(gram.shape, symmetric=True)
         asked += [N >= 0, cp.bmat([[gram - N, H @ T], [T.T @ H.T, np.eye(C)]]) >> 0]
     if p.B is not None:
@@ -119,12 +120,15 @@ def network(p: Several, theta: DomainMatrix) -> tuple[list[tuple[DomainMatrix, D
     V, B = cp.Variable((len(U), C)), np.zeros((n, 1)) if p.B is None else _floats(p.B)
     c = cp.Variable((B.shape[1], C))
     fit = H.T @ V + B @ c
-    sizes = [float(norm2(u)) ** 0.5 for u in U]
+    sizes = [float(norm2(p.seen_part(u))) ** 0.5 for u in U]
     loss_ = cp.sum_squares(fit - Y) / 2
     if p.softmax:
         loss_ = cp.sum(cp.log_sum_exp(fit, axis=1)) - cp.sum(cp.multiply(Y, fit))
     penalty = float(p.lam) * sum(s * cp.norm(V[i]) for i, s in enumerate(sizes))
-    cp.Problem(cp.Minimize(loss_ + penalty)).solve(solver=cp.CLARABEL)
+    try:
+        cp.Problem(cp.Minimize(loss_ + penalty)).solve(solver=cp.CLARABEL)
+    except cp.SolverError:
+        V.value = None
     if V.value is None:
         return [], [QQ(0)] * (B.shape[1] * C)
     kept = [(u, column([_short(x) for x in v])) for u, v in zip(U, V.value, strict=True) if np.abs(v).max() > 1e-9]
@@ -137,7 +141,7 @@ def directions(p: Several, theta: DomainMatrix) -> list[DomainMatrix]:
     P = np.eye(len(Z)) if p.P is None else _floats(p.P)
 
     def less(u: Any) -> float:
-        length = float(np.linalg.norm(u))
+        length = float(np.linalg.norm(u[: len(u) - p.biases]))
         return -float(np.linalg.norm(T.T @ (P @ np.maximum(Z @ u, 0)))) / max(length, 1e-12)
 
     d, starts = Z.shape[1], list[Any]()

@@ -111,11 +111,13 @@ def calls(draw: DrawFn, kinds: tuple[str, ...] = ("free", "bags", "outputs")) ->
     C = draw(st.integers(2, 3))
     if draw(st.booleans()):
         return planted_outputs(draw, C)
+    both = (("bias", True), ("free", "output-bias,biases"))  # as scikit-learn has them
+    some = draw(st.sampled_from([(), both, (("bias", True), ("free", "output-bias"))]))
     if draw(st.integers(0, 3)) == 0:
         labels = tuple(tuple(Fraction(c == k % C) for c in range(C)) for k in draw(st.permutations(range(max(n, C)))))
         rows = (Z * C)[: len(labels)]
-        return Call(kind, (rows,), labels, lam, (("loss", "softmax"),))
-    return Call(kind, (Z,), tuple(draw(vector(C)) for _ in range(n)), lam)
+        return Call(kind, (rows,), labels, lam, (("loss", "softmax"), *some))
+    return Call(kind, (Z,), tuple(draw(vector(C)) for _ in range(n)), lam, some)
 
 
 def planted_outputs(draw: DrawFn, C: int) -> Call:

@@ -184,7 +184,8 @@ class Certificate:
         """The problem of a network with several outputs."""
         Y = [*(a for text in self.problem["Y"] for a in vector(text)), *[QQ(0)] * (self.outputs * len(self.roots))]
         lam = rational(self.problem["lambda"])
-        return Several(self.Z, column(Y), self.outputs, lam, self.pooling, self._free(), self.softmax)
+        biases = "biases" in self.problem.get("free", ())
+        return Several(self.Z, column(Y), self.outputs, lam, self.pooling, self._free(), self.softmax, biases)
 
     @cached_property
     def several_point(self) -> tuple[list[tuple[DomainMatrix, DomainMatrix]], DomainMatrix] | None:

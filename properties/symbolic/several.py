@@ -43,6 +43,11 @@ class Several:
     P: DomainMatrix | None = None
     B: DomainMatrix | None = None
     softmax: bool = False
+    biases: bool = False  # lengths do not see the last entry of u: the column of ones, which is free
+
+    def seen_part(self, u: DomainMatrix) -> DomainMatrix:
+        """What lengths see of the columns of u."""
+        return u[: u.shape[0] - 1, :] if self.biases else u
 
     @property
     def columns(self) -> DomainMatrix | None:
@@ -148,7 +153,7 @@ def adjugate(A: DomainMatrix) -> list[Number]:
 
 def form(p: Several, theta: DomainMatrix, cone: Sequence[DomainMatrix], level: Number) -> DomainMatrix:
     """level^2 g_i.g_j - F(g_i).F(g_j) over the generators of a cone on which F is linear."""
-    G, images = beside(cone, p.Z.shape[1]), beside([p.F(theta, u) for u in cone], p.outputs)
+    G, images = p.seen_part(beside(cone, p.Z.shape[1])), beside([p.F(theta, u) for u in cone], p.outputs)
     return G.transpose() * G * (level * level) - images.transpose() * images
 
 

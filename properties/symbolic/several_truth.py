@@ -39,7 +39,7 @@ class SeveralEvidence:
         if point is None:
             return None
         neurons, fit = point
-        norms = sum((root_above(norm2(w) * norm2(v), 300) for w, v in neurons), QQ(0))
+        norms = sum((root_above(norm2(p.seen_part(w)) * norm2(v), 300) for w, v in neurons), QQ(0))
         return (above(loss(p, fit)) if p.softmax else norm2(fit - p.y) / 2) + p.lam * norms
 
     @cached_property
@@ -53,7 +53,7 @@ class SeveralEvidence:
     @cached_property
     def optimum(self) -> tuple[Optimum, Ties] | None:
         """All optimal networks, where a rational residual near the stated dual point is that of one."""
-        if self.problem.softmax or self.certificate.theta is None:
+        if self.problem.softmax or self.problem.biases or self.certificate.theta is None:
             return None
         for r in self._guesses():
             try:

@@ -89,7 +89,7 @@ class OutputsData:
     @property
     def blind(self) -> bool:
         """Whether no neuron has weights that see anything."""
-        return len(self.basis) <= self.biased
+        return len(self.basis) <= self.biased or (self.biased and len({*self.Z}) == 1)
 
     def norm(self, neuron: Neuron) -> Fraction:
         """At least |w||v|."""
@@ -158,7 +158,7 @@ def setting(problem: Problem) -> OutputsData:
     frame = frame_of(basis[: len(basis) - biased]) if len(basis) > biased else np.zeros((0, len(Z[0])))
     floats = np.array([[float(x) for x in z] for z in Z])
     middle = floats.mean(axis=0) if biased else np.zeros(len(Z[0]))
-    scale = float(np.linalg.norm((floats - middle) @ frame.T, axis=1).mean()) if len(frame) else 1.0
+    scale = float(np.linalg.norm((floats - middle) @ frame.T, axis=1).mean()) or 1.0 if len(frame) else 1.0
     if biased:  # weights w with the bias that is 0 at the middle of the data
         frame = np.vstack([frame, np.zeros(len(middle))])
         frame[:, -1] = [*(-frame[:-1] @ middle), scale]

@@ -12,8 +12,18 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from relu_cert.evidence import Outputs, Pair, Whole
-from relu_cert.exact import Matrix, Vector, column, matrix_of, norm_squared, to_fraction, to_vector
+from relu_cert.evidence import Outputs, Pair, Row, Whole
+from relu_cert.exact import (
+    Matrix,
+    Vector,
+    column,
+    matrix_of,
+    norm_squared,
+    primitive,
+    scaled_rows,
+    to_fraction,
+    to_vector,
+)
 from relu_cert.outputs.ascent import Floats
 from relu_cert.outputs.build import Unproved, build
 from relu_cert.outputs.exact import pull_of
@@ -91,13 +101,21 @@ def pair(problem: Problem, lam: Fraction, Theta: Matrix, W: Floats) -> tuple[Mat
         neurons = written_as(S, [first, *ways, *units], M, lam)
         if neurons is None or len(neurons) > rank or not optimal(problem, lam, exact, neurons):
             continue
-        told = tuple(sorted(neurons))
-        if told not in found:
-            found.append(told)
+        if all(merged(neurons) != merged(other) for other in found):
+            found.append(tuple(neurons))
         if len(found) == 2:
             first_, second = (tuple(Whole(w, v, size(w, v)) for w, v in one) for one in found)
             return exact, Pair(first_, second)
     return None
+
+
+def merged(neurons: Sequence[Neuron]) -> dict[tuple[Row, Row], Fraction]:
+    """|w||v| of all neurons along each w and v together."""
+    found: dict[tuple[Row, Row], Fraction] = {}
+    for w, v in neurons:
+        key = primitive(scaled_rows([w])[0][0]), primitive(scaled_rows([v])[0][0])
+        found[key] = found.get(key, Fraction(0)) + size(w, v)
+    return found
 
 
 def size(w: Vector, v: Vector) -> Fraction:

@@ -13,10 +13,15 @@ import pytest
 from relu_cert import certify
 from relu_cert.claims.optimum import OF_THE_SET
 from relu_cert.outputs.optimum import setting
+from relu_cert.outputs.pair import merged
 from tests.outputs.data import drawn, problem_of, ratio
 from verify import VerifyError, check
 
 Certificate = dict[str, Any]
+ONE = (
+    ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(3))),
+    ((Fraction(0), Fraction(2)), (Fraction(1), Fraction(0))),
+)
 
 
 def told(found: Any) -> dict[str, str]:
@@ -204,3 +209,11 @@ def test_a_forged_set_is_rejected(alone: Certificate, name: str) -> None:
     assert forged != alone
     with pytest.raises(VerifyError):
         check(json.dumps(forged).encode())
+
+
+def test_one_network_that_is_written_in_two_ways_is_no_pair() -> None:
+    """Neurons with other lengths of w and v, or in another order, are the same network."""
+    found = certify([[0, 1], [1, 0]], [[0, -1], [-1, 0]], "1/10")
+    assert str(found.claims["optimal"].verdict) == "PROVED"
+    other = tuple((tuple(2 * x for x in w), tuple(x / 2 for x in v)) for w, v in ONE[::-1])
+    assert merged(ONE) == merged(other) == merged((ONE[0], *((w, tuple(x / 2 for x in v)) for w, v in 2 * ONE[1:])))

@@ -70,7 +70,7 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     moved = size * off + (length(near) + size * off) * error
     for p, side in zip(lines.rows, sides, strict=True):
         heights = vector(matrix([map(Fraction, p)], d) * near)
-        strictly = all((h > 0) == side and h * h > moved**2 * dot(p, p) for h in heights)
+        strictly = all((h > 0) == side and h * h > moved**2 * sum(x * x for x in p) for h in heights)
         fields["neurons"].require(strictly, "neurons strictly on one side of every line", "a line through them")
     check_leaves(around, sides, node)
     return proved(TURNED, len(neurons))
