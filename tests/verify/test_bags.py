@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
 import verify
 from tests.verify.build import plain
@@ -42,6 +42,7 @@ from verify.cover.lines import lines_of, weights_of
 from verify.numbers.bounds import column
 from verify.optimal.ball import Ball, Class
 from verify.path.moving import check_concave
+from verify.problem.bags import Pooling
 from verify.problem.input import Input
 from verify.problem.problem import Bag, Problem
 from verify.problem.variants import with_free_terms
@@ -233,6 +234,25 @@ def test_slopes_move_by_what_the_matrix_makes_of_them(seed: int) -> None:
         moved = sum((x * problem.spread(along)[k] for k, x in a.items()), F(0))
         assert moved == dot(along, along) == squared
     assert ball.bends(0)[2] >= max(ball.bends(0)[:2])
+
+
+def test_products_with_a_matrix_by_hand() -> None:
+    """P = (1/2 0 3/2; 4 -2 0): its products with all kinds of numbers, and how far its columns move."""
+    P = Pooling((Bag(F(1, 2), (0, 2), (1, 3)), Bag(F(2), (0, 1), (2, -1))), 3)
+    assert P.pooled(vec(F(1, 3), F(1, 5), F(1, 7))) == (F(1, 6) + F(3, 14), F(4, 3) - F(2, 5))
+    assert P.pooled([1, 2, 4]) == (F(13, 2), 0)
+    assert P.pooled([1j, 2j, 4j]) == (6.5j, 0)
+    assert P.spread(vec(F(1, 3), F(1, 5))) == (F(1, 6) + F(4, 5), F(-2, 5), F(1, 2))
+    assert P.spread([1j, 2j]) == (8.5j, -4j, 1.5j)
+    assert P.pooled_columns(fmpq_mat(3, 2, [1, 0, fmpq(1, 2), 2, 0, 3])) == fmpq_mat(
+        2, 2, [fmpq(1, 2), fmpq(9, 2), 3, -4]
+    )
+    assert P.columns == [[(0, F(1, 2)), (1, F(4))], [(1, F(-2))], [(0, F(3, 2))]]
+    assert P.squares == [F(65, 4), 4, F(9, 4)]
+    assert [P.reach({k: F(3)}) for k in range(3)] == [F(585, 4), 36, F(81, 4)]
+    assert P.reach({0: F(1), 1: F(3)}) == F(1, 4) + 100  # |1/2| and |4| + |-6|
+    assert P.reach({0: F(1), 1: F(1), 2: F(-5)}) == 64 + 36
+    assert P.zeta_squared(mat([[1, 0], [2, 1], [0, 3]])) == 2 * (F(1, 2) + F(27, 2)) + 6 * (4 + 10)
 
 
 def test_antipodal_rows_in_one_bag_add_up() -> None:
