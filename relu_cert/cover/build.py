@@ -293,17 +293,18 @@ def dual_cover(
     first: Sequence[Direction] = (),
     *,
     short: bool = False,
+    loose: bool = False,
 ) -> Cover:
     """The cover that proves theta dual feasible for lambda^2; its strict leaves hold for all residuals of the ball. The
     root cones of the directions named `first` are done first: trouble is mostly where it was before. `short`: it is
-    worth some time to have fewer nodes."""
+    worth some time to have fewer nodes. `loose`: nothing comes near lambda, so that short floats will do."""
     lam = lower_root(squared)
     height = data.lines.height(data.basis) if data.lines.biases else None
     if height is not None:
         frame = frame_of(data.basis)
     found, sides = {}, {}
     margins = []
-    dense = not ties and not radius_squared and len(data.lines.rows) > DENSE
+    dense = loose and len(data.lines.rows) > DENSE
     weights = {xi: weights_of(data.lines, theta, xi) for xi in (1, -1)}
     for here in weights.values():
         bits = coarse_bits(here, lam)

@@ -4,8 +4,8 @@ No values are carried along: f1, f2 and their gradients at a point are one pass 
 branches. Every few levels those that cross the cone are copied, if they are few, and the others added up. Kinks between
 two generators are measured by gradients: f1(g_i) - f1'(g_j).g_i is the mass of the convex rows that change sign, and
 what a new generator takes from the interpolation of f1 follows. What is written is what `walk` writes, but for splits
-by signs and at ties. Signs at atoms are those of floats: a row whose sign integers may tell otherwise counts against
-the cone.
+by signs and at ties. Rows are floats of 32 bits, which is enough for leaves that hold with some room (`delta`); one
+whose sign at an atom integers may tell otherwise counts against the cone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import FunctionType
 
 import numpy as np
 
-from relu_cert.cover.cones import CROSSING, bisect, place_root
+from relu_cert.cover.cones import bisect, place_root
 from relu_cert.cover.leaf import seen_products, strict_leaf
 from relu_cert.cover.node import EVEN, FROM_ENDS, enter, is_full, point_out, too_deep
 from relu_cert.cover.stack import (
@@ -36,7 +36,8 @@ from relu_cert.cover.stack import (
     Stack,
 )
 
-DOUBT = 1e-7  # a height at an atom whose sign integers may tell otherwise, relative to the lengths of both vectors
+DOUBT = 1e-6  # a height whose sign integers may tell otherwise, relative to the lengths of both vectors
+NOTHING, HUGE = np.float32(0.0), np.float32(3e38)
 FEWER = 0.7  # rows that cross a cone are copied if they are at most this part of those looked at so far
 
 
@@ -55,7 +56,7 @@ def add_times(h, q, x):
 def add_on(lanes, h, x):
     """lanes = lanes + x where h > 0"""
     for k in range(h.shape[0]):
-        lanes[k] += x[k] if h[k] > 0.0 else 0.0
+        lanes[k] += x[k] if h[k] > NOTHING else NOTHING
 
 
 def lowest_of(low, h):
@@ -79,36 +80,33 @@ def least_of(least, h):
 def heights_of(rows, begin, p, heights):
     """p.z of the rows z from here on, as many as there is room for."""
     end = begin + heights.shape[0]
-    times(heights, p[0], rows[0, begin:end])
+    times(heights, np.float32(p[0]), rows[0, begin:end])
     for l in range(1, rows.shape[0]):
-        add_times(heights, p[l], rows[l, begin:end])
+        add_times(heights, np.float32(p[l]), rows[l, begin:end])
 
 
 def sum_on(rows, begin, end, p, total, room):
-    """Add the sum of the rows z with z.p > 0 among those of numbers from `begin` to `end` (columns here); the least
-    |z.p|."""
+    """Add the sum of the rows z with z.p > 0 among those of numbers from `begin` to `end` (columns here). The least
+    |z.p| are noted."""
     heights, lanes, least = room.heights, room.lanes, room.least
     for k in range(lanes.shape[1]):
         for l in range(rows.shape[0]):
-            lanes[l, k] = 0.0
-        least[k] = 1e300
+            lanes[l, k] = NOTHING
+        least[k] = HUGE
     for at in range(begin, end, heights.shape[0]):
         m = min(heights.shape[0], end - at)
         heights_of(rows, at, p, heights[:m])
         least_of(least[:m], heights[:m])
         for l in range(rows.shape[0]):
             add_on(lanes[l, :m], heights[:m], rows[l, at : at + m])
-    lowest = 1e300
     for k in range(lanes.shape[1]):
         for l in range(rows.shape[0]):
             total[l] += lanes[l, k]
-        lowest = min(lowest, least[k])
-    return lowest
 
 
-def crossing(rows, begin, end, G, base, room):
-    """Copy the rows that cross a cone behind the others, and add those that are on in all of it to `base`; where the
-    copies end, or -1 if they are not few."""
+def crossing(rows, begin, end, G, base, doubt, room):
+    """Copy the rows that may cross a cone behind the others, and add those that are on in all of it to `base`; where
+    the copies end, or -1 if they are not few."""
     heights, low, high = room.heights, room.lanes[0], room.lanes[1]
     d, most = rows.shape
     last = min(most, end + np.int64(FEWER * (end - begin)))
@@ -118,32 +116,33 @@ def crossing(rows, begin, end, G, base, room):
         for i in range(d):
             heights_of(rows, at, G[i], heights[:m])
             if i == 0:
-                times(low[:m], 1.0, heights[:m])
-                times(high[:m], 1.0, heights[:m])
+                times(low[:m], np.float32(1.0), heights[:m])
+                times(high[:m], np.float32(1.0), heights[:m])
             lowest_of(low[:m], heights[:m])
             highest_of(high[:m], heights[:m])
         for k in range(m):
-            if low[k] < -CROSSING and high[k] > CROSSING:
+            if low[k] < doubt and high[k] > -doubt:
                 if n == last:
                     return -1
                 for l in range(d):
                     rows[l, n] = rows[l, at + k]
                 n += 1
-            elif high[k] > CROSSING:
+            elif high[k] > NOTHING:
                 for l in range(d):
                     base[l] += rows[l, at + k]
     return n
 
 
-def look_nearer(stack, cur, room, d):
+def look_nearer(side, stack, cur, room, d):
     """From here on only the rows that cross the cone are looked at, where these are few."""
     near, base, kept = stack.near[cur], stack.base[cur], room.kept
+    doubt = DOUBT * side.lengths[0]
     near[4] = stack.depth[cur]
     for k in range(2):
         for l in range(d):
             kept[k, l] = base[k, l]
-    n_P = crossing(room.near_P, near[0], near[1], stack.G[cur], kept[0], room)
-    n_N = crossing(room.near_N, near[2], near[3], stack.G[cur], kept[1], room) if n_P >= 0 else n_P
+    n_P = crossing(room.near_P, near[0], near[1], stack.G[cur], kept[0], doubt, room)
+    n_N = crossing(room.near_N, near[2], near[3], stack.G[cur], kept[1], doubt, room) if n_P >= 0 else n_P
     if n_N >= 0:
         near[0], near[1], near[2], near[3] = near[1], n_P, near[3], n_N
         for k in range(2):
@@ -162,7 +161,7 @@ def atom(side, stack, cur, room, q, W):
     near = stack.near[cur]
     for l in range(d):
         total[l] = stack.base[cur, 1, l]
-    lowest = sum_on(room.near_N, near[2], near[3], point, total, room)
+    sum_on(room.near_N, near[2], near[3], point, total, room)
     size = 0.0
     for i in range(d):
         W[i] = 0.0
@@ -170,23 +169,24 @@ def atom(side, stack, cur, room, q, W):
             W[i] += total[l] * G[i, l]
         size += point[i] * point[i]
     doubt = DOUBT * np.sqrt(size) * side.lengths[0]
-    if lowest < doubt:
-        against(room.near_N, near[2], near[3], point, doubt, G, W)
+    for k in range(room.least.shape[0]):
+        if room.least[k] < doubt:
+            against(room.near_N, near[2] + k, near[3], room.least.shape[0], point, doubt, G, W)
 
 
-def against(rows, begin, end, p, doubt, G, W):
+def against(rows, begin, end, every, p, doubt, G, W):
     """Rows z with |z.p| below `doubt` may be on or off: the worse of both, for every generator."""
     d = rows.shape[0]
-    for k in range(begin, end):
+    for k in range(begin, end, every):
         h = 0.0
         for l in range(d):
             h += p[l] * rows[l, k]
-        if abs(h) < doubt:
+        if abs(h) < 2.0 * doubt:
             for i in range(d):
                 s = 0.0
                 for l in range(d):
                     s += rows[l, k] * G[i, l]
-                W[i] -= max(s, 0.0) if h > 0.0 else max(-s, 0.0)
+                W[i] -= abs(s)
 
 
 dense_leaf = FunctionType(strict_leaf.__code__, {**strict_leaf.__globals__, "atom": atom})
@@ -293,7 +293,7 @@ def walk_dense(side, stack, tape, room, budget, most_depth, violation):
             counts[TOP] -= 1
             continue
         if stack.depth[cur] >= stack.near[cur, 4] + d:
-            look_nearer(stack, cur, room, d)
+            look_nearer(side, stack, cur, room, d)
         if too_deep(stack, cur, longest, most_depth, d):
             point_out(stack, cur, room.best, d)
             return STUCK

@@ -26,6 +26,7 @@ from relu_cert.exact import Matrix, Vector, scaled_rows
 MOST_COARSE_BITS = 44
 UNSEEN = 1e-2  # how much of a bias the projections see, relative to the longest row
 LEAST_DELTA, MOST_DELTA = 1e-10, 4e-8  # leaves hold by so much, in floats: what these may be off
+DENSE_DELTA = 2e-5  # the same in floats of 32 bits
 TURN_BITS = 13  # the checker shortens what |c| may be to a multiple of 2^13
 DOUBT, DENORMAL = 1e-13, 1e-200  # floats of heights that tell no sign, relative to the sum of the products
 Signs = NDArray[np.int8]
@@ -280,6 +281,7 @@ def side_of(weights: SignedLines, rows: Coarse, frame: Floats, doubts: list[int]
         normals=normals,
         light=light(rows.N),
         lengths=np.sqrt((N * N).sum(axis=1)),
+        delta=min(max(64.0 / 2.0**rows.bits, LEAST_DELTA), MOST_DELTA),
         exact_bits=exact_bits,
     )
 
@@ -289,18 +291,18 @@ def dense_side(weights: SignedLines, rows: Coarse, frame: Floats) -> SignedProbl
     one, D = 2.0**rows.bits, frame.shape[1]
     unseen = UNSEEN / max(1.0, float(weights.lines.longest) ** 0.5) if weights.lines.biases else 0.0
     none = np.zeros((0, D), dtype=np.int64)
-    N = np.ascontiguousarray(frame / one @ rows.N.T)
+    P, N = (np.ascontiguousarray(frame / one @ A.T) for A in (rows.P, rows.N))
     return SignedProblem(
-        P=np.ascontiguousarray(frame / one @ rows.P.T),
+        P=P,
         N=N,
         c0=np.ascontiguousarray(np.array(rows.c0, dtype=np.float64) / one @ frame.T),
         lines=none,
         normals=np.zeros((0, D)),
         light=none,
-        lengths=np.sqrt((N * N).sum(axis=0)).max(initial=0.0, keepdims=True),
+        lengths=np.sqrt([max((A * A).sum(axis=0).max(initial=0.0) for A in (P, N))]),
         frame=np.ascontiguousarray(frame),
         bound=(rows.bound >> TURN_BITS << TURN_BITS) / one,
-        delta=min(max(64.0 / one, LEAST_DELTA), MOST_DELTA),
+        delta=DENSE_DELTA,
         exact_bits=0,
         unseen=unseen,
     )

@@ -65,6 +65,7 @@ MOST_TIES = 250
 LOOSE = (3, 5, 7, 9, 12, 15, 18, 21)  # theta times 1 - 2^-k: the steps of a proof without an exact finish
 COARSE, SURELY = 1e-3, 0.98  # a wider gap, if it is asked for, is proved without an exact finish; with some room
 PARTS = 1 << 10
+CLOSE = Fraction(1, 10**4)  # theta that is scaled down by more stays so far from lambda that short floats will do
 TINY = Fraction(1, 10**40)  # a tie above lambda by more than this (relative) is a missing neuron
 FACES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
 RADII = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
@@ -120,7 +121,7 @@ class Prover:
         if self.state is not None and self.state.network is not None:
             self.trained, self.extra, self.troubled = self.state.network
         elif self.trained is None:
-            task = replace(self.given.task, enough=enough if enough > COARSE else 0.0)
+            task = replace(self.given.task, enough=enough if enough > COARSE and self.loss is SQUARES else 0.0)
             self.trained = train(task, told=self._trained, stop=self._half_over)
         for _ in range(ATTEMPTS):
             if self.state is not None and not self._late():
@@ -298,7 +299,8 @@ class Prover:
         neurons, base = self._plain()
         theta = tuple(tau * x for x in base)
         pool = self._pool("bound")
-        cover = dual_cover(self.data, self.frame, theta, self.data.lam**2, (), Fraction(0), pool, violation)
+        loose = 1 - tau > CLOSE
+        cover = dual_cover(self.data, self.frame, theta, self.data.lam**2, (), NO_BALL, pool, violation, loose=loose)
         self.bound = self._value(theta)
         self.tell(ProgressEvent("bound", len(neurons), self.network.objective, self.bound, cover.nodes))
         return Covered(neurons, theta, self._told(cover, tau), reason)

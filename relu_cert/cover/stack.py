@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Short = NDArray[np.float32]
 Integers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
@@ -185,12 +186,12 @@ class Room(NamedTuple):
     reach: Floats
     point: Floats
     total: Floats
-    heights: Floats
-    lanes: Floats
-    least: Floats
+    heights: Short
+    lanes: Short
+    least: Short
     kept: Floats
-    near_P: Floats
-    near_N: Floats
+    near_P: Short
+    near_N: Short
     shares: Floats
     new: Floats
     lowest: Floats
@@ -222,12 +223,12 @@ def empty_room(side: SignedProblem, *, dense: bool = False) -> Room:
         A=np.zeros((d, d)),
         AT=np.zeros((n, d)),
         **{name: np.zeros(d) for name in vectors},
-        heights=np.zeros(LANES),
-        lanes=np.zeros((max(d, 2), LANES)),
-        least=np.zeros(LANES),
+        heights=np.zeros(LANES, np.float32),
+        lanes=np.zeros((max(d, 2), LANES), np.float32),
+        least=np.zeros(LANES, np.float32),
         kept=np.zeros((2, d)),
-        near_P=np.empty((d, 3 * side.P.shape[1] if dense else 0)),
-        near_N=np.empty((d, 3 * side.N.shape[1] if dense else 0)),
+        near_P=np.empty((d, 3 * side.P.shape[1] if dense else 0), np.float32),
+        near_N=np.empty((d, 3 * side.N.shape[1] if dense else 0), np.float32),
         shares=np.zeros(n),
         new=np.zeros(many),
         lowest=np.zeros(many),
