@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 from flint import fmpq, fmpq_mat
 
-from tests.verify.oracle.brute import Mat, kernel, rank, solve, vec
+from tests.verify.build.bags import stream
+from tests.verify.oracle.brute import Mat, kernel, mat, rank, solve, vec
 from tests.verify.outputs.planted import changed, square, tree
 from tests.verify.score import CORPUS
 from verify import Rejected, check
@@ -28,7 +29,7 @@ from verify.cover.tree import sign_cones
 from verify.facts import DUAL, FORMS, VALUE, Facts
 from verify.outputs import check as outputs_check
 from verify.outputs import softmax
-from verify.outputs.check import Form, Proof, Tie, copositive, forms, less, read_tie, size, values_of
+from verify.outputs.check import Form, Proof, Tie, check_outputs, copositive, forms, less, read_tie, size, values_of
 from verify.outputs.classes import Around, OneDirection, check_kinks, linear, omega, one_at_most, read_class
 from verify.outputs.forms import Crossing, definite, form, semidefinite
 from verify.outputs.tree import Streams
@@ -1024,3 +1025,30 @@ def test_a_pair_of_one_output_or_beside_free_terms_is_unknown() -> None:
     for place, value_ in (("problem.free", ["output-bias"]), ("problem.decayed", {"rho": "1", "roots": ["1"]})):
         with pytest.raises(Rejected, match="such a problem can have"):
             check(json.dumps(changed(pair(), place, value_)).encode())
+
+
+def of_basis(Z: Mat, basis: Sequence[str]) -> Proof:
+    """The proof of Theta = 0 by this basis: one plain leaf for each of its sign cones, with nothing else."""
+    problem = Problem("relu", F(1), Z, (F(0),) * (2 * len(Z)), targets=2)
+    leaves_ = 1 << len(basis) if len(basis) < 13 else 1
+    parts = {"codes": bytes([200]) * leaves_, "multipliers": b"", "shares": b"", "forms": bytes(leaves_)}
+    tree = {key: stream(part) for key, part in parts.items()}
+    theta = (F(0),) * (2 * len(Z))
+    return check_outputs(problem, theta, F(1), Node({"basis": [*basis], "ties": [], "tree": tree}))
+
+
+def axes(count: int) -> list[str]:
+    """Unit vectors."""
+    return [" ".join(str(int(i == j)) for j in range(count)) for i in range(count)]
+
+
+def test_the_basis_spans_the_rows_and_is_not_too_long() -> None:
+    """At most twelve independent vectors, whose span holds the rows; none where these are zero."""
+    assert len([*of_basis(mat([[1, 2]]), ["1 2"]).forms()]) == 2 and not of_basis(mat([[0, 0]]), []).kept
+    assert len([*of_basis(mat([[1, 2]]), axes(2)).forms()]) == 4
+    for Z, basis in (([[1, 2]], ["1 0"]), ([[1, 2]], ["1 2", "2 4"]), ([[1, 2], [1, 0]], ["1 2"]), ([[1, 2]], [])):
+        with pytest.raises(Rejected, match="independent vectors that span the rows"):
+            of_basis(mat(Z), basis)
+    assert len([*of_basis(mat([[1] * 12]), axes(12)).forms()]) == 4096
+    with pytest.raises(Rejected, match="at most 12 vectors"):
+        of_basis(mat([[1] * 13]), axes(13))
