@@ -1,6 +1,7 @@
 """The formulas of a path, judged by the definitions: what `path --exact --json` says, read as sympy expressions.
 
-On a stretch, with |w_i|, u_i and p* as expressions in lambda (and alphas that solve its relations):
+On a stretch, with |w_i|, u_i and p* as expressions in lambda (and in an alpha, or in weights and directions, that solve
+its relations; those are found by Newton's method from the numbers `near` that are proposed):
 
     the network of (|w_i|, u_i) has |v_b(r)| <= lambda for all b, |w_i| >= 0, r.(Zu_i)_+ = sign lambda, |u_i| = 1 and
     p* = 1/2 |r|^2 + lambda sum |w_i|                                                   at lambdas of the stretch,
@@ -12,17 +13,18 @@ Where movers share a weight, only its sum is told; then |v_b| <= lambda and the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from sympy import QQ, Expr, Matrix, Poly, Rational, Symbol, diff, limit, simplify, sympify, together
+from sympy import QQ, Expr, Matrix, Poly, Rational, Symbol, diff, limit, nsolve, simplify, sympify, together
 from sympy.polys.matrices import DomainMatrix
 
 from properties.symbolic.numbers import column, norm2
 from properties.symbolic.program import dual_vectors, relu_program
 
-PLACES = 50
+PLACES, STEPS = 50, 6
 NEAR = Rational(1, 10**30)  # of what is evaluated to so many places
 lam = Symbol("lambda", positive=True)
 SHARES = (Rational(1, 5), Rational(1, 2), Rational(4, 5))
@@ -45,15 +47,13 @@ class _Way:
     """A stretch as it is told."""
 
     def __init__(self, told: dict[str, Any]) -> None:
-        names = {"lambda": lam}
-        for text in map(str, (told["value"], told.get("relations", ""), told.get("lambda_squared", ""))):
-            names |= {
-                name: Symbol(name, positive=True) for name in ("alpha", "alpha_1", "alpha_2", "alpha_3") if name in text
-            }
-        self.alphas = sorted((s for name, s in names.items() if name != "lambda"), key=str)
+        texts = (told["value"], told.get("lambda_squared", ""), *told.get("relations", ()))
+        found = {name for text in texts for name in re.findall(r"alpha|w_\d+|u_\d+_\d+", text)}
+        names = {name: Symbol(name, real=True) if name[0] == "u" else Symbol(name, positive=True) for name in found}
+        self.alphas = sorted(names.values(), key=str)
 
         def read(text: str) -> Expr:
-            return sympify(text.replace("lambda", "lam_"), locals={**names, "lam_": lam})
+            return sympify(text.replace("lambda", "lam_"), locals=names | {"lam_": lam})
 
         self.lo, self.hi, self.value = read(told["lo"]), read(told["hi"]), read(told["value"])
         squared = told.get("lambda_squared")
@@ -65,6 +65,7 @@ class _Way:
             for n in neurons
         ]
         self.shared = bool(told.get("shared"))
+        self.near = {lam if name == "lambda" else names[name]: Rational(x) for name, x in told.get("near", {}).items()}
         self.name = f"{self.lo.evalf(6)} <= lambda <= {self.hi.evalf(6)}"
 
     def at(self, share: Rational) -> Rational:
@@ -79,7 +80,7 @@ class _Way:
         return sum((weight for _, weight, _ in self.neurons), Rational(0))
 
     def solutions(self, at: Rational) -> Iterator[dict[Symbol, Any]]:
-        """Positive alphas at a lambda: one symbol at most."""
+        """What solves the relations at a lambda: every positive alpha, or what Newton's method leads to."""
         if not self.alphas:
             yield {lam: at}
         elif len(self.alphas) == 1:
@@ -87,6 +88,12 @@ class _Way:
             for x in Poly(together(tie.subs(lam, at)).as_numer_denom()[0], self.alphas[0]).nroots(n=2 * PLACES):
                 if x.is_real and x > 0:
                     yield {lam: at, self.alphas[0]: x}
+        elif self.near:
+            x, start = Matrix([self.near[a] for a in self.alphas]), self.near[lam]
+            for k in range(STEPS + 1):
+                here = start + (at - start) * Rational(k, STEPS)
+                x = nsolve([tie.subs(lam, here) for tie in self.ties], self.alphas, list(x), prec=2 * PLACES)
+            yield {lam: at} | dict(zip(self.alphas, x, strict=True))
 
     def value_near(self, end: Expr, side: str) -> Any:
         """The limit of p* at an end."""
@@ -137,11 +144,17 @@ def _derivative(way: _Way) -> Iterator[str]:
     for lambda, else at lambdas of the stretch."""
     change = Matrix([[diff(tie, alpha) for alpha in way.alphas] for tie in way.ties])
     slope = diff(way.value, lam)
+    if len(way.alphas) > 1:
+        for one in (known for share in SHARES for known in way.solutions(way.at(share))):
+            moved = -change.subs(one).evalf(PLACES).LUsolve(Matrix(way.ties).diff(lam).subs(one).evalf(PLACES))
+            up = Matrix([[diff(way.value, alpha) for alpha in way.alphas]]).subs(one).evalf(PLACES)
+            if abs((slope - way.total).subs(one).evalf(PLACES) + (up * moved)[0]) > NEAR:
+                yield "d p*/d lambda is not the sum of the weights"
+                return
+        return
     if len(way.alphas) == 1:
         slope -= diff(way.value, way.alphas[0]) * diff(way.ties[0], lam) / change[0]
     off = slope - way.total
-    if len(way.alphas) > 1:
-        return
     if not way.alphas:
         right = simplify(off) == 0
     elif way.squared:

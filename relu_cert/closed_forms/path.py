@@ -6,10 +6,10 @@ r.h_a = lambda sqrt(m_a) and y - r = sum |w_a| h_a / sqrt(m_a):
     |w_a|(lambda) = sqrt(m_a) ((N H'y)_a - lambda sum_b N_ab sqrt(m_b)),    r(lambda) = y - H N (H'y - lambda sqrt(m)).
 
 Such a formula is the solution on an interval if it is one at both ends: weights and r are affine in lambda, and (r,
-lambda) with |v_b(r)| <= lambda for all blocks is a convex cone. At an end the piece of the path that holds it says
-which neurons can be active at all: those of the formula tie by its equations, and the others are out by a margin,
-which many digits of r show. A breakpoint is where a weight vanishes that is there on one side only; both formulas have
-the same weights there.
+lambda) with |v_b(r)| <= lambda for all blocks is a convex cone. Where neurons move, the same ones are proved to be
+active from one breakpoint to the next (`branches`). Inside of a proved breakpoint the formulas of one side hold as far
+as their conditions are strict; if one alone may fail there, they end where it does: at a root of what elimination
+gives, the only one in the breakpoint.
 
 Where the active outputs q_a span y and s = r/lambda, s stays where it is: with the same s, alpha(eta) solves sum
 alpha_a q_a = eta y - s for every eta, so that the neurons are the same and |w_a| = lambda alpha_a is linear, for all
@@ -26,8 +26,9 @@ from itertools import pairwise
 from math import gcd, lcm
 from typing import Any
 
-from flint import arb, arb_poly, ctx, fmpq_mat
+from flint import Ordering, fmpq_mat, fmpz_mpoly, fmpz_mpoly_ctx
 
+from relu_cert.closed_forms.branches import Branch, Start, part_of, same, start_at, start_in
 from relu_cert.closed_forms.numbers import (
     Writer,
     aligned,
@@ -42,11 +43,10 @@ from relu_cert.closed_forms.numbers import (
 )
 from relu_cert.closed_forms.optimum import sharpened, solved
 from relu_cert.exact import Matrix, Vector, column, matrix_of, norm_squared, sqrt_upper, to_fmpq, to_fraction, to_vector
-from relu_cert.figures import holds_on
+from relu_cert.figures import holds_on, lies_in
 from relu_cert.path.bounds import Bounds, bounds_of
 from relu_cert.path.curve import Breakpoint
 from relu_cert.path.pieces import PathPieces, Piece
-from relu_cert.path.tube import least, most
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import Ball, class_map, is_stable
 from relu_cert.prove.exact_optimum import guesses
@@ -55,8 +55,8 @@ from relu_cert.prove.field import Exact, guessed_residual, product, solve
 
 DIGITS = (60, 250)
 PLACES = 80
-MANY, MOST_MOVERS, MOST_TERMS = 10**6, 3, 400
-THIN, ALPHA_PLACES = Fraction(1, 10**60), 20  # the intervals of roots
+MANY, MOST_TERMS, MOST_DEGREE = 10**15, 400, 40
+BESIDE = Fraction(1, 1 << 40)  # of a rational lambda_max
 SHORT = 10**6  # longer denominators of rational ends are told in decimals
 SHARES = (Fraction(1), Fraction(3, 4), Fraction(1, 4))
 ERROR = Fraction(1, 10**60)  # what the digits leave, with room to spare
@@ -132,16 +132,11 @@ class Formula:
         rest = sum((left[a] * left[b] * expression(to_fraction(self._N[a, b])) for a in k for b in k), start=0 * lam)
         return expand(expression(norm_squared(self.y)) / 2 - rest / 2)
 
-    def residual(self, lam: Fraction, roots: Sequence[Fraction]) -> Vector:
-        """r at lambda, from many digits of sqrt(m)."""
-        beta = [
-            self.fitted[a] - lam * sum((to_fraction(self._N[a, b]) * s for b, s in enumerate(roots)), Fraction(0))
-            for a in range(len(self.rays))
-        ]
-        return tuple(
-            t - sum((x * one.h[k] for x, one in zip(beta, self.rays, strict=True)), Fraction(0))
-            for k, t in enumerate(self.y)
-        )
+    def residual(self, lam: Any) -> Any:
+        """r at lambda"""
+        k = range(len(self.rays))
+        fit = (expressions(one.h) * (self.weight(a, lam) / root(one.m)) for a, one in zip(k, self.rays, strict=True))
+        return sum(fit, -expressions(self.y)) * -1
 
 
 @dataclass(frozen=True)
@@ -166,8 +161,8 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Moving:
-    """A stretch on which neurons move, lo <= lambda <= hi: with symbols alpha > 0 the weight |w| of each of `movers` is
-    its alpha times lambda, the `relations` (in the alphas and lambda) are 0, and `value` is p*. `rays` are the other
+    """A stretch on which neurons move, lo <= lambda <= hi: the `relations` are 0, in alpha > 0 and lambda if one neuron
+    moves, |w| = alpha lambda, else in the weights w_i > 0 and directions u_i; `value` is p*. `rays` are the other
     neurons. `shared`: the |w| of all movers add up to alpha lambda, and they share it in any way that fits the data:
     all optimal networks. With one alpha and no rays `square` is lambda^2, and falls as alpha grows."""
 
@@ -179,16 +174,17 @@ class Moving:
     rays: tuple[PathNeuron, ...] = ()
     movers: tuple[PathNeuron, ...] = ()
     shared: bool = False
-    classes: tuple[NeuronClass, ...] = ()  # of the movers, then of the rays
-    residual: Any = None  # in the alphas and lambda
+    residual: Any = None
+    near: tuple[tuple[str, str], ...] = ()  # with equations: lambda, and what solves them there, about
 
     @property
     def words(self) -> str:
         """Which neurons move."""
         if self.shared:
             return f"{len(self.movers)} neurons that move, the sum of |w| = alpha lambda"
-        if len(self.movers) > 1:
-            return f"{len(self.movers)} neurons that move, |w_i| = alpha_i lambda"
+        if len(self.relations) > 1:
+            count = "one neuron that moves" if len(self.movers) == 1 else f"{len(self.movers)} neurons that move"
+            return f"{count}, w_i = |w_i| and u_i by these equations"
         return "one neuron that moves, |w| = alpha lambda"
 
 
@@ -201,6 +197,7 @@ class PathForm:
     stretches: tuple[Stretch, ...]
     moving: tuple[Moving, ...]
     regions: int  # stretches that there are between the breakpoints
+    enclosures: tuple[tuple[Fraction, Fraction], ...]  # of the breakpoints, proved
 
     @property
     def ways(self) -> tuple[Stretch | Moving, ...]:
@@ -218,7 +215,12 @@ class PathForm:
         """The formulas as text."""
         from sympy import sstr
 
-        out = [f"breakpoint lambda = {said(x)}" for x in self.breakpoints if x is not None]
+        near = [lies_in(*pair, 8) for pair in self.enclosures]
+        told = zip(self.breakpoints, near, strict=True)
+        out = [
+            f"breakpoint lambda in [{lo}, {hi}]" if x is None else f"breakpoint lambda = {said(x)}"
+            for x, (lo, hi) in told
+        ]
         for way in self.ways:
             if isinstance(way, Moving):
                 out += [f"for {way_ends(way)} {way.words}", *(f"  {told}" for told in way_lines(way))]
@@ -229,7 +231,9 @@ class PathForm:
         if left:
             out.append(f"{left} of {self.regions} stretches are not linear, or not known, in closed form: {SYSTEM}")
         if unknown := self.breakpoints.count(None):
-            out.append(f"{unknown} of {len(self.breakpoints)} breakpoints have no formula")
+            out.append(
+                f"{unknown} of {len(self.breakpoints)} breakpoints are enclosed: where the equations of both sides meet"
+            )
         return out
 
     def to_json(self) -> dict[str, Any]:
@@ -257,6 +261,7 @@ class PathForm:
             }
             | ({"relations": list(map(sstr, way.relations))} if way.square is None else {})
             | ({} if way.square is None else {"lambda_squared": sstr(way.square)})
+            | ({"near": dict(way.near)} if way.near else {})
             for way in self.moving
         ]
         content = {"breakpoints": known, "stretches": stretches, "moving": moving, "complete": self.complete}
@@ -313,10 +318,6 @@ def way_lines(way: Moving) -> list[str]:
     return [*ties, f"p* = {sstr(way.value)}"]
 
 
-def _number(x: Any) -> Any:
-    return expression(x) if isinstance(x, Fraction) else x
-
-
 def _neuron_json(neuron: PathNeuron) -> dict[str, Any]:
     from sympy import sstr
 
@@ -335,41 +336,37 @@ def _line(neuron: PathNeuron) -> str:
 
 
 SYSTEM = "r + sum alpha_a G_a r = y, r.G_a r = lambda^2"
-Known = Formula | Stretch | Moving | None
 
 
 def path_form(problem: Problem, largest: LambdaMax, cover: PathPieces, found: Sequence[Breakpoint]) -> PathForm:
     """The formulas of a path; those that are not proved are left out."""
-    top, first = sqrt_upper(largest.squared, 256), list[Any]()
-    ends = [(top if top < cover.hi else cover.hi,) * 2]
-    if found and found[0].at_hi is None:  # above it the network is zero
-        first, ends = [root(largest.squared)], [(found[0].hi, found[0].lo)]
-        found = found[1:]
-    ends += [*((one.hi, one.lo) for one in found), (cover.lo,) * 2]
-    between = [(upper[1], lower[0]) for upper, lower in pairwise(ends)]  # (hi, lo) of every region
-    known = [_region(problem, cover, lo, hi) for hi, lo in between]
-    at = [_breakpoint(problem, cover, one, *pair) for one, pair in zip(found, pairwise(known), strict=True)]
-    for i, one in enumerate(known):
-        if not isinstance(one, Moving):
-            continue
-        if one.shared:
-            if not i and one.hi == between[0][0] and not any(gap.hi > one.hi for gap in cover.gaps):
-                known[i] = replace(one, hi=_top(largest, cover))
-            continue
-        breaks = (found[i] if i < len(found) else None, found[i - 1] if i else None)
-        told = (at[i] if i < len(found) else None, at[i - 1] if i else None)
-        top_ = first[0] if first and not i else None
-        known[i] = way = _widened(problem, cover, one, breaks, (between[i][1], between[i][0]), top_, told)
-        for k, end in ((i, way.lo), (i - 1, way.hi)):
-            if 0 <= k < len(at) and at[k] is None and not isinstance(end, Fraction):
-                at[k] = end
-    limits = [_top(largest, cover), *at, expression(cover.lo)]
-    rays = [x for x, pair in zip(at, pairwise(known), strict=True) if all(isinstance(one, Formula) for one in pair)]
-    stretches = [
-        _stretch(problem, cover, one, (limits[i], limits[i + 1]), between[i], rays) for i, one in enumerate(known)
+    first = bool(found) and found[0].at_hi is None  # above it the network is zero
+    limits: list[Breakpoint | None] = [*found, None] if first else [None, *found, None]
+    spans = [None if one is None else (one.lo, one.hi) for one in limits]
+    if not first and largest.squared <= cover.hi**2:
+        at_top = sqrt_upper(largest.squared, 256)
+        spans[0] = at_top * (1 - BESIDE), at_top * (1 + BESIDE)  # no network is needed above it
+    ends = [(above[0] if above else cover.hi, below[1] if below else cover.lo) for above, below in pairwise(spans)]
+    known = [
+        _region(problem, cover, end, breaks, span)
+        for end, breaks, span in zip(ends, pairwise(limits), pairwise(spans), strict=True)
     ]
-    systems = tuple(replace(one, lo=_number(one.lo), hi=_number(one.hi)) for one in known if isinstance(one, Moving))
-    return PathForm((*first, *at), tuple(one for one in stretches if one is not None), systems, len(known))
+    at = [known[0].exact(0) if isinstance(known[0], _Region) else None]
+    at += [*(_change(above, below) for above, below in pairwise(known)), None]
+    ways = list[Stretch | Moving]()
+    for i, one in enumerate(known):
+        if isinstance(one, _Region):
+            ways.append(one.told(at[i], at[i + 1]))
+        elif one is not None:
+            whole = not i and one.hi >= ends[0][0] and not any(gap.hi > one.hi for gap in cover.gaps)
+            hi = _top(largest, cover) if whole else expression(one.hi)
+            ways.append(replace(one, lo=expression(one.lo), hi=hi))
+    exact = [root(largest.squared), *at[1:-1]] if first else at[1:-1]
+    stretches = tuple(one for one in ways if isinstance(one, Stretch))
+    enclosed = tuple((one.lo, one.hi) for one in found)
+    return PathForm(
+        tuple(exact), stretches, tuple(one for one in ways if isinstance(one, Moving)), len(known), enclosed
+    )
 
 
 def _top(largest: LambdaMax, cover: PathPieces) -> Any:
@@ -377,38 +374,238 @@ def _top(largest: LambdaMax, cover: PathPieces) -> Any:
     return root(largest.squared) if largest.squared <= cover.hi**2 else expression(cover.hi)
 
 
-def _region(problem: Problem, cover: PathPieces, lo: Fraction, hi: Fraction) -> Known:
-    """The formula of the widest piece between two breakpoints on the whole of which the same neurons are active."""
-    inside = [
-        i
-        for i, piece in enumerate(cover.pieces)
-        if len(piece.s) > 1 and piece.plain and lo <= piece.hi and piece.lo <= hi
-    ]
-    found: Known = None
-    still = None  # whether s moves is asked once
-    for known in (
-        _part(bounds_of(problem, cover, i), share)
-        for share in SHARES
-        for i in sorted(inside, key=lambda i: cover.pieces[i].lo / cover.pieces[i].hi)
-    ):
-        active = known.active()
-        if active is None:
-            continue
-        if not active:
+Event = tuple[str, Any]
+Span = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True)
+class _Region:
+    """The solution between two breakpoints: its neurons, their weights and r in formulas, how far these are proved
+    (`ends`, from large lambda to small), and what may end that within the breakpoints there."""
+
+    neurons: tuple[NeuronClass, ...]
+    weights: tuple[Any, ...]
+    residual: Any
+    way: Stretch | Moving
+    ends: tuple[Fraction, Fraction]
+    events: tuple[list[Event] | None, ...]
+    spans: tuple[Span | None, Span | None]
+    problem: Problem
+
+    def told(self, above: Any, below: Any) -> Stretch | Moving:
+        """The formulas between two breakpoints, or between the lambdas at which they are proved."""
+        if self.way.hi is not None:  # one that knows its own range
+            return self.way
+        reached = (
+            (x, end) if self.events[k] else (None, end)
+            for k, (x, end) in enumerate(zip((above, below), self.ends, strict=True))
+        )
+        hi, lo = (_inside(end, k) if x is None else x for k, (x, end) in enumerate(reached))
+        return replace(self.way, lo=lo, hi=hi)
+
+    def exact(self, side: int, known: Any = None) -> Any:
+        """The lambda at which the neurons change, exactly: the only one in its span at which the formulas and the
+        condition that may be no longer strict have a solution; as it is known, if that is it. Neurons that mirror each
+        other tie at the same one."""
+        own, span = (self.way.hi, self.way.lo)[side], self.spans[side]
+        if own is not None:
+            return own if span and span[0] < _rational(own) < span[1] else None
+        met = {self._root(event, span, known) for event in self.events[side] or ()}
+        return met.pop() if len(met) == 1 else None
+
+    def _root(self, event: Event, span: Span | None, known: Any) -> Any:
+        from sympy import Matrix, fraction, together
+
+        kind, what = event
+        lam = positive("lambda")
+        if kind == "weight":
+            zero = self.weights[what]
+        elif kind == "face":
+            zero = lam * expression(what[0]) + (expressions(what[1:]).T * self.residual)[0]
+        else:
+            rows = [list(map(to_fraction, row)) for row in class_map(self.problem, what).B().transpose().tolist()]
+            v = Matrix([[expression(x) for x in row] for row in rows]) * self.residual
+            zero = (v.T * v)[0] - lam**2
+        relations = self.way.relations if isinstance(self.way, Moving) else ()
+        if len(relations) > 1 or span is None:
             return None
-        rays = [_ray(problem, known.piece.classes[a]) for a in active]
-        if all(ray is not None for ray in rays):
-            made = Formula(tuple(sorted((ray for ray in rays if ray is not None), key=_key)), problem.y)
-            return made if made.inverse is not None else None
-        found = _still(problem, known, active) if still is None else None
-        still = found is not None
-        movers = [a for a, ray in zip(active, rays, strict=True) if ray is None]
-        if found is None and len(movers) <= MOST_MOVERS:
-            others = [ray for ray in rays if ray is not None]
-            found = _moving(problem, cover, sorted(inside), known, (movers, active, others))
-        if found is not None:
-            return found
-    return _together(problem, cover, lo, hi)
+        lo, hi = map(expression, span)
+        inside = [poly for poly in _resultant(*relations, fraction(together(zero))[0]) if poly.count_roots(lo, hi)]
+        if len(inside) != 1 or inside[0].count_roots(lo, hi) != 1:
+            return None
+        return known if known is not None and inside[0].eval(known).expand() == 0 else short_root(inside[0], lo, hi)
+
+
+def _inside(end: Fraction, side: int) -> Any:
+    """A short lambda beside an end, below an upper one (0) and above a lower one (1)."""
+    if end.denominator < SHORT:
+        return expression(end)
+    unit = Fraction(1, 1 << 56) * 2 ** (end.numerator.bit_length() - end.denominator.bit_length())
+    return expression((end // unit + side) * unit)
+
+
+def _change(above: _Region | Moving | None, below: _Region | Moving | None) -> Any:
+    """The lambda of a change exactly, where both sides have it, or have it by the same equations."""
+    if not isinstance(above, _Region) or not isinstance(below, _Region):
+        return None
+    own = [x for x in (above.way.lo, below.way.hi) if x is not None]  # of a stretch that knows its range
+    two = above.exact(1, *own[:1]), below.exact(0, *own[:1])
+    if two[0] is None or two[1] is None:
+        known = two[0] if two[1] is None else two[1]
+        return known if known is not None and _same_change(above, below) else None
+    return min(two, key=lambda x: x.count_ops()) if two[0] == two[1] or _same_change(above, below) else None
+
+
+def _same_change(above: _Region, below: _Region) -> bool:
+    """Whether the ends of two regions at a breakpoint solve the equations of each other: a neuron of one side has no
+    weight where it ties for the other; or one turns onto a kink, where its map and that of the kink differ by what its
+    multiplier is."""
+    events = above.events[1], below.events[0]
+    if events[0] is None or events[1] is None or len(events[0]) != 1 or len(events[1]) != 1:
+        return False
+    one, two = events[0][0], events[1][0]
+    for (kind, what), (other, which), more, fewer in ((one, two, below, above), (two, one, above, below)):
+        if (kind, other) == ("tie", "weight"):
+            return same([what], [more.neurons[which]]) and same([*fewer.neurons, what], more.neurons, ordered=False)
+    if (one[0], two[0]) != ("face", "face"):
+        return False
+    ones = [one for one in above.neurons if not any(same([one], [x]) for x in below.neurons)]
+    others = [one for one in below.neurons if not any(same([one], [x]) for x in above.neurons)]
+    if len(ones) != 1 or len(others) != 1:
+        return False
+    B, C = (class_map(above.problem, x).B().transpose() for x in (ones[0], others[0]))
+    c, *g = two[1] if len(others[0].kinks) > len(ones[0].kinks) else one[1]
+    rows = [*([to_fraction(x) for x in row] for row in (B - C).tolist()), g]
+    return not c and ones[0].sign == others[0].sign and bool(matrix_of(rows).rank() == 1)
+
+
+def _region(
+    problem: Problem,
+    cover: PathPieces,
+    ends: tuple[Fraction, Fraction],
+    breaks: tuple[Breakpoint | None, Breakpoint | None],
+    spans: tuple[Span | None, Span | None],
+) -> _Region | Moving | None:
+    """The formulas of the neurons that are active between two breakpoints, from large lambda to small."""
+    hi, lo = ends
+    inside = [i for i, piece in enumerate(cover.pieces) if piece.plain and lo <= piece.hi and piece.lo <= hi]
+    proved = [None if breaks[0] is None else breaks[0].at_lo, None if breaks[1] is None else breaks[1].at_hi]
+    known = [
+        None if end is None else start_at(bounds_of(problem, cover, end.piece), end, lam)
+        for end, lam in zip(proved, ends, strict=True)
+    ]
+    smooth = sorted(
+        (i for i in inside if len(cover.pieces[i].s) > 1), key=lambda i: cover.pieces[i].lo / cover.pieces[i].hi
+    )
+    middles = (start_in(bounds_of(problem, cover, i), i, 1 / cover.pieces[i].center) for i in smooth)
+    starts = [next((one for one in some if one is not None and one.neurons), None) for some in (known, middles)]
+    if not any(starts):
+        return _together(problem, cover, lo, hi)
+    best: _Region | None = None
+    for start in (one for one in starts if one is not None):
+        branch, made = Branch(problem, cover, start.neurons), _formulas(problem, cover, smooth, start.neurons)
+        if made is None:
+            return None
+        at = [one if one and same(one.neurons, start.neurons) else start for one in known]
+        if isinstance(made[0], Moving):  # others are linear, and hold between two lambdas at which they do
+            at = [start, start]
+        upper, lower = (branch.reached(one, end) for one, end in zip(at, ends, strict=True))
+        if upper is None or lower is None:
+            continue
+        way, weights, residual = made
+        if isinstance(way, Moving) and len(way.relations) > 1:
+            way = replace(way, near=_near(start, problem, way, weights))
+        events = tuple(
+            branch.broken(node, *span) if span and lam == end else None
+            for (lam, node), end, span in zip((upper, lower), ends, spans, strict=True)
+        )
+        found = _Region(start.neurons, weights, residual, way, (upper[0], lower[0]), events, spans, problem)
+        if best is None or found.ends[0] / found.ends[1] > best.ends[0] / best.ends[1]:
+            best = found
+        if found.ends == ends:
+            break
+    return best
+
+
+def _formulas(
+    problem: Problem, cover: PathPieces, smooth: Sequence[int], neurons: Sequence[NeuronClass]
+) -> tuple[Stretch | Moving, tuple[Any, ...], Any] | None:
+    """The solution with these neurons, their weights in order, and r."""
+    lam, rays = positive("lambda"), [_ray(problem, one) for one in neurons]
+    known = [ray for ray in rays if ray is not None]
+    if len(known) == len(rays):
+        made = Formula(tuple(sorted(known, key=_key)), problem.y)
+        if made.inverse is None:
+            return None
+        weights = {ray: made.weight(k, lam) for k, ray in enumerate(made.rays)}
+        told = (PathNeuron(r.sign, r.block, expressions(r.p) / root(r.m), w) for r, w in weights.items())
+        return Stretch(None, None, made.value(lam), tuple(told)), tuple(weights[r] for r in known), made.residual(lam)
+    if still := _any_still(problem, cover, smooth, neurons):
+        return still, (), None
+    movers = [(one, class_map(problem, one).B()) for one, ray in zip(neurons, rays, strict=True) if ray is None]
+    way = _system(movers, problem.y, known) if len(movers) == 1 else None
+    way = _equations(movers, problem.y, known) if way is None else way
+    told_weights = [iter([x.weight for x in part]) for part in (way.movers, way.rays)]
+    return way, tuple(next(told_weights[ray is not None]) for ray in rays), way.residual
+
+
+def _near(start: Start, problem: Problem, way: Moving, weights: Sequence[Any]) -> tuple[tuple[str, str], ...]:
+    """About what solves the equations at the start: w = alpha lambda, and u = sign B's of those that move."""
+    n, out = len(problem.y), [("lambda", start.lam)]
+    out += [(str(w), x * start.lam) for w, x in zip(weights, start.x[n:], strict=True)]
+    units = {str(mover.weight): mover.direction for mover in way.movers}
+    for one, w in zip(start.neurons, weights, strict=True):
+        v = to_vector(class_map(problem, one).B().transpose() * column(start.x[:n]))
+        out += [(str(u), one.sign * x) for u, x in zip(units.get(str(w), ()), v, strict=False) if not u.is_number]
+    return tuple((name, str(x.limit_denominator(MANY))) for name, x in out)
+
+
+def _any_still(
+    problem: Problem, cover: PathPieces, smooth: Sequence[int], neurons: Sequence[NeuronClass]
+) -> Stretch | None:
+    """The solution where s does not move, if that is so: asked once, on a part of a piece with these neurons."""
+    for share in SHARES:
+        for known in (bounds_of(problem, cover, i) for i in smooth):
+            center, half = known.piece.center, share * known.piece.half_width
+            part = known if share == 1 else part_of(known, 1 / (center + half), 1 / (center - half))
+            active = part.active()
+            if active is not None and same([part.piece.classes[a] for a in active], neurons, ordered=False):
+                return _still(problem, part, active)
+    return None
+
+
+def _equations(movers: Sequence[tuple[NeuronClass, fmpq_mat]], y: Vector, rays: Sequence[Ray]) -> Moving:
+    """The conditions themselves, in the weights w_i and the directions u_i: lambda u_a = sign_a B_a'r and |u_a| = 1, or
+    h'r = lambda sqrt(m) on a ray, with r = y - sum w_a sign_a B_a u_a - sum w_a h_a/sqrt(m_a). Because r.(y - r) =
+    lambda sum w_a, p* = (y.r + lambda sum w_a) / 2."""
+    from sympy import Matrix, Symbol
+
+    lam, relations = positive("lambda"), list[Any]()
+    weights = [positive(f"w_{i}") for i in range(1, len(movers) + len(rays) + 1)]
+    columns = [[tuple(map(to_fraction, c)) for c in B.transpose().tolist()] for _, B in movers]
+    units = [
+        Matrix([Symbol(f"u_{i}_{j}", real=True) if any(c) else 0 for j, c in enumerate(part, 1)])
+        for i, part in enumerate(columns, 1)
+    ]
+    r = expressions(y)
+    for (one, _), part, u, w in zip(movers, columns, units, weights, strict=False):
+        for c, x in zip(part, u, strict=True):
+            r -= expressions(c) * (one.sign * w * x)
+    for ray, w in zip(rays, weights[len(movers) :], strict=True):
+        r -= expressions(ray.h) * (w / root(ray.m))
+    for (one, _), part, u in zip(movers, columns, units, strict=True):
+        relations += [
+            (one.sign * (expressions(c).T * r)[0] - lam * x).expand() for c, x in zip(part, u, strict=True) if any(c)
+        ]
+        relations.append((u.T * u)[0] - 1)
+    relations += [((expressions(ray.h).T * r)[0] - lam * root(ray.m)).expand() for ray in rays]
+    value = ((expressions(y).T * r)[0] + lam * sum(weights)).expand() / 2
+    moving = [PathNeuron(one.sign, one.block, u, w) for (one, _), u, w in zip(movers, units, weights, strict=False)]
+    others = [
+        PathNeuron(ray.sign, ray.block, expressions(ray.p) / root(ray.m), w)
+        for ray, w in zip(rays, weights[len(movers) :], strict=True)
+    ]
+    return Moving(None, None, tuple(relations), value, None, tuple(others), tuple(moving), residual=r)
 
 
 def _together(problem: Problem, cover: PathPieces, lo: Fraction, hi: Fraction) -> Moving | None:
@@ -445,57 +642,6 @@ def _lift(piece: Piece) -> Matrix | None:
     if known is None or piece.pinned or len(known.groups) != 1 or known.forced or known.onset is not None:
         return None
     return known.lift
-
-
-def _part(known: Bounds, share: Fraction) -> Bounds:
-    """What is known of the middle part of a piece, this share of its etas: beside a breakpoint a weight is small."""
-    if share == 1:
-        return known
-    piece = known.piece
-    lo, hi = 1 / (piece.center + share * piece.half_width), 1 / (piece.center - share * piece.half_width)
-    powers = [to_fmpq(share) ** j for j in range(len(piece.s))]
-    s = tuple(tuple(to_fraction(to_fmpq(x) * h) for x in c) for c, h in zip(piece.s, powers, strict=True))
-    weights = tuple(tuple(to_fraction(to_fmpq(x) * h) for x, h in zip(w, powers, strict=True)) for w in piece.weights)
-    return replace(known, piece=replace(piece, lo=lo, hi=hi, s=s, weights=weights))
-
-
-def _held(known: Bounds, neurons: Sequence[NeuronClass]) -> bool:
-    """Whether on the whole piece only these neurons are active, each on its face for all residuals of the tube."""
-    piece = known.piece
-    if [piece.classes[a].key for a in known.active() or ()] != [one.key for one in neurons]:
-        return False
-    spread = sum((sqrt_upper(norm_squared(c), 64) for c in piece.s[1:]), known.R)
-    return all(is_stable(known.problem, one, Ball(piece.s[0], spread**2)) for one in neurons)
-
-
-def _moving(
-    problem: Problem,
-    cover: PathPieces,
-    inside: Sequence[int],
-    known: Bounds,
-    who: tuple[Sequence[int], Sequence[int], list[Ray]],
-) -> Moving | None:
-    """The formulas of `_system` on the parts of pieces around this one where they hold. `who`: the neurons that move,
-    all that are active, those of them that are on rays."""
-    movers, active, rays = who
-    neurons = [known.piece.classes[a] for a in active]
-    if not _held(known, neurons):
-        return None
-    lo, hi = known.piece.lo, known.piece.hi
-    for k in (*inside, *reversed(inside)):  # neighbours, upwards and downwards
-        if cover.pieces[k].lo in (lo, hi) or cover.pieces[k].hi in (lo, hi):
-            for share in SHARES:
-                piece = _part(bounds_of(problem, cover, k), share)
-                if piece.piece.lo <= hi and lo <= piece.piece.hi and _held(piece, neurons):
-                    lo, hi = min(lo, piece.piece.lo), max(hi, piece.piece.hi)
-                    break
-    made = _system([(known.piece.classes[a], known.maps[a].B()) for a in movers], problem.y, rays)
-    first = [known.piece.classes[a] for a in movers]
-    return (
-        None
-        if made is None
-        else replace(made, lo=lo, hi=hi, classes=(*first, *(one for one in neurons if one not in first)))
-    )
 
 
 def _system(movers: Sequence[tuple[NeuronClass, fmpq_mat]], y: Vector, rays: Sequence[Ray]) -> Moving | None:
@@ -548,8 +694,7 @@ def _system(movers: Sequence[tuple[NeuronClass, fmpq_mat]], y: Vector, rays: Seq
     residual = (expressions(y) - fit).applyfunc(cancel)
     moving = tuple(_mover(one, B, residual, lam, alpha) for (one, B), alpha in zip(movers, alphas, strict=True))
     square = squares[0] if len(movers) == 1 and not rays else None
-    zero = Fraction(0)
-    return Moving(zero, zero, relations, factor(value), square, others, moving, residual=residual)
+    return Moving(None, None, relations, factor(value), square, others, moving, residual=residual)
 
 
 def positive(name: str) -> Any:
@@ -568,158 +713,29 @@ def _mover(neuron: NeuronClass, B: fmpq_mat, residual: Any, lam: Any, alpha: Any
     return PathNeuron(neuron.sign, neuron.block, direction, None if alpha is None else alpha * lam)
 
 
-def _widened(
-    problem: Problem,
-    cover: PathPieces,
-    way: Moving,
-    breaks: tuple[Breakpoint | None, Breakpoint | None],
-    region: tuple[Fraction, Fraction],
-    top: Any,
-    known: tuple[Any, Any],
-) -> Moving:
-    """The same stretch up to the ends of its region: exact breakpoints (`known`, or found here), or rational ends.
-
-    Going from the proved part towards an end, the active neurons stay the same until another class of a piece ties,
-    |v_b| = lambda, or a weight is 0; and until then the relations hold, because the solution is continuous. So the
-    stretch ends at the first lambda at which a relation and one of these equations have a solution."""
-    ends: list[Any] = [way.lo, way.hi]
-    inner = (way.lo + way.hi) / 2
-    for side, one in enumerate(breaks):
-        outer = region[side] if one is None else (one.lo, one.hi)[side]
-        events = _events(problem, cover, way, min(inner, outer), max(inner, outer))
-        if events is None:
-            continue
-        if side and top is not None:
-            if way.square is not None and not any(_between_alphas(way, event, inner, None) for event in events):
-                ends[side] = top
-            continue
-        roots = [(event, n) for event in events if (n := _crossings(way, event, inner, outer))]
-        if not roots:
-            ends[side] = region[side]
-        elif one is not None and all(n == 1 for _, n in roots):
-            met = {_crossing(way, event, one.lo, one.hi, known[side]) for event, _ in roots}
-            exact = met.pop()  # neurons that mirror each other tie at the same lambda
-            ends[side] = ends[side] if met or exact is None else exact
-    return replace(way, lo=ends[0], hi=ends[1])
-
-
-def _events(problem: Problem, cover: PathPieces, way: Moving, lo: Fraction, hi: Fraction) -> list[Any] | None:
-    """What is 0 where another class of these pieces ties or a ray has no weight; None if a piece does not have them."""
-    from sympy import Matrix, fraction, together
-
-    others: dict[NeuronClass, None] = {}
-    for piece in cover.pieces:
-        if piece.lo <= hi and lo <= piece.hi:
-            if not piece.plain or not set(way.classes) <= set(piece.classes):
-                return None
-            others |= dict.fromkeys(one for one in piece.classes if one not in way.classes)
-    lam, out = positive("lambda"), [fraction(together(ray.weight))[0] for ray in way.rays]
-    for one in others:
-        rows = Matrix(
-            [[expression(to_fraction(x)) for x in row] for row in class_map(problem, one).B().transpose().tolist()]
-        )
-        v = rows * way.residual
-        level = lam**2 if way.square is None else way.square
-        out.append(fraction(together((v.T * v)[0] - level))[0].expand())
-    return out
-
-
-def _between_alphas(way: Moving, event: Any, inner: Fraction, outer: Fraction | None) -> int:
-    """How many alphas between those of two lambdas (None: lambda_max, alpha = 0) solve an event, with one alpha alone:
-    lambda falls as alpha grows."""
-    from sympy import Poly, Rational
-
-    (alpha,) = way.square.free_symbols
-    poly = Poly(event, alpha)
-    if poly.is_zero:
-        return MANY
-    while outer is None and poly.eval(0) == 0:
-        poly = poly.quo(Poly(alpha, alpha))
-    ends = sorted((_alpha_at(way, alpha, inner), Rational(0) if outer is None else _alpha_at(way, alpha, outer)))
-    return int(poly.count_roots(*ends))
-
-
-def _alpha_at(way: Moving, alpha: Any, lam: Fraction) -> Any:
-    """The alpha of a lambda that is equal to this one to many digits."""
-    from sympy import Poly, Rational, fraction
-
-    top, bottom = fraction(way.square)
-    poly = Poly(top - expression(lam**2) * bottom, alpha)
-    found = [x for x in poly.real_roots() if x.is_positive]  # one, or none above lambda_max
-    return Rational(*_rational(found[0]).as_integer_ratio()) if found else Rational(0)
-
-
-def _crossings(way: Moving, event: Any, inner: Fraction, outer: Fraction) -> int:
-    """At most so many solutions there are of the relation and an event, between two lambdas."""
-    if way.square is not None:
-        return _between_alphas(way, event, inner, outer)
-    if len(way.movers) > 1:
-        return MANY
-    lo, hi = (expression(x) for x in sorted((inner, outer)))
-    places = [
-        place
-        for poly in _resultant(way.relations[0], event)
-        for place, _ in poly.intervals(eps=expression(THIN), inf=lo, sup=hi)
-    ]
-    return sum(_may_meet(way, event, *map(to_fraction, place)) for place in places)
-
-
-def _may_meet(way: Moving, event: Any, lo: Fraction, hi: Fraction) -> bool:
-    """Whether the event may be 0 at the positive alpha that solves the relation, for some lo <= lambda <= hi, if there
-    is one alone by Descartes' rule: then common solutions with other signs, or conjugates, are told from it."""
-    with ctx.workprec(8 * PLACES):
-        lam = arb(to_fmpq(lo)).union(arb(to_fmpq(hi)))
-        relation, other = (arb_poly(_in_alpha(p, lam)) for p in (way.relations[0], event))
-        signs = [x > 0 for x in relation.coeffs() if x > 0 or x < 0]
-        if len(signs) < len(relation) or sum(a != b for a, b in pairwise(signs)) != 1:
-            return True
-        low, high = Fraction(0), Fraction(1)
-        while (relation(arb(to_fmpq(high))) > 0) != signs[-1]:
-            high *= 2
-        while high - low > high / 10**ALPHA_PLACES:
-            middle = (low + high) / 2
-            at = relation(arb(to_fmpq(middle)))
-            if at.contains(0):
-                return True
-            low, high = (low, middle) if (at > 0) == signs[-1] else (middle, high)
-        return bool(other(arb(to_fmpq(low)).union(arb(to_fmpq(high)))).contains(0))
-
-
-def _in_alpha(p: Any, lam: arb) -> list[arb]:
-    """The coefficients of a polynomial in alpha and lambda, for a ball of lambdas."""
-    from sympy import Poly
-
-    found = dict[int, arb]()
-    for (j, k), c in Poly(p.expand(), positive("alpha"), positive("lambda")).terms():
-        near = arb(to_fmpq(_rational(c))) + arb(0, 1) * arb(to_fmpq(ERROR))
-        found[j] = found.get(j, arb(0)) + near * lam**k
-    return [found.get(j, arb(0)) for j in range(max(found) + 1)]
-
-
-def _crossing(way: Moving, event: Any, lo: Fraction, hi: Fraction, known: Any) -> Any:
-    """Their only solution between lo and hi: as it is known, or as the root of a factor of the resultant."""
-    a, b = expression(lo), expression(hi)
-    inside = [poly for poly in _resultant(way.relations[0], event) if poly.count_roots(a, b)]
-    if len(inside) != 1 or inside[0].count_roots(a, b) != 1:
-        return None
-    if known is not None and inside[0].eval(known).expand() == 0:
-        return known
-    return short_root(inside[0], a, b)
-
-
 def _resultant(*pair: Any) -> list[Any]:
     """Factors of what is 0 in lambda where both are 0 in lambda and alpha; square roots of rationals are eliminated,
-    too, with their conjugates."""
-    from sympy import Poly, Pow, Rational, factor_list, resultant
+    too, with their conjugates. None if the degree would be too large."""
+    from sympy import Poly, Pow, Rational
 
     roots = sorted({x for p in pair for x in p.atoms(Pow) if x.exp == Rational(1, 2)}, key=str)
     names = [positive(f"s{i}") for i in range(len(roots))]
-    plain = [p.expand().subs(dict(zip(roots, names, strict=True))) for p in pair]
-    left = resultant(plain[0], plain[1], positive("alpha"))
+    lam, alpha = positive("lambda"), positive("alpha")
+    gens = [lam, alpha, *names]
+    ring = fmpz_mpoly_ctx.get([str(x) for x in gens], Ordering.lex)
+
+    def made(p: Any) -> fmpz_mpoly:
+        whole = Poly(p, *gens).clear_denoms(convert=True)[1]
+        return ring.from_dict({powers: int(c) for powers, c in whole.terms()})
+
+    plain = [made(p.expand().subs(dict(zip(roots, names, strict=True)))) for p in pair]
+    if sum(p.degrees()[1] or 1 for p in plain) << len(roots) > MOST_DEGREE:
+        return []
+    left = plain[0] if len(plain) == 1 else plain[0].resultant(plain[1], "alpha")
     for name, x in zip(names, roots, strict=True):
-        left = resultant(left, name**2 - x.base, name)
-    lam = positive("lambda")
-    return [Poly(p, lam) for p, _ in factor_list(left)[1] if p.has(lam)]
+        left = left.resultant(made(name**2 - x.base), str(name))
+    factors = (p.to_dict() for p, _ in left.factor()[1])
+    return [Poly({powers[:1]: int(c) for powers, c in p.items()}, lam) for p in factors if any(k[0] for k in p)]
 
 
 def _still(problem: Problem, known: Bounds, active: Sequence[int]) -> Stretch | None:
@@ -800,92 +816,11 @@ def _ray(problem: Problem, neuron: NeuronClass) -> Ray | None:
     return Ray(neuron.sign, neuron.block, p, h)
 
 
-def _breakpoint(problem: Problem, cover: PathPieces, one: Breakpoint, above: Known, below: Known) -> Any:
-    """The lambda of the change, exactly, and proved there; None if it is not known."""
-    from sympy import radsimp, simplify
-
-    for side, end in ((below, "hi"), (above, "lo")):
-        if isinstance(side, Stretch) and one.lo < _rational(getattr(side, end)) < one.hi:
-            return getattr(side, end)
-    if isinstance(below, Moving) and isinstance(above, Moving):
-        return _eliminated(problem, cover, one, above, below)
-    if not isinstance(below, Formula) or not isinstance(above, Formula):
-        return None
-    more, fewer = (below, above) if len(below.rays) > len(above.rays) else (above, below)
-    if not set(fewer.rays) < set(more.rays):
-        return None
-    going = [a for a, ray in enumerate(more.rays) if ray not in fewer.rays]
-    slope = more.slope(going[0])
-    if slope == 0:
-        return None
-    lam = radsimp(more.constant(going[0]) / slope)
-    if any(simplify(more.weight(a, lam)) != 0 for a in going) or not one.lo < _rational(lam) < one.hi:
-        return None
-    return lam if _holds(problem, cover, more, lam, going) else None
-
-
-def _eliminated(problem: Problem, cover: PathPieces, one: Breakpoint, above: Moving, below: Moving) -> Any:
-    """Where a neuron on a ray enters or leaves beside one that moves: its weight and `relation` vanish, and the
-    resultant by alpha has a single root between the ends.
-
-    On the piece of the change only these neurons can be active, and the others have weight all along: at the last
-    lambda at which the one has weight it still ties, and its weight is 0, by continuity."""
-    from sympy import Rational, fraction
-
-    if len(above.movers) > 1 or len(below.movers) > 1:
-        return None
-    more, fewer = (below, above) if len(below.rays) > len(above.rays) else (above, below)
-    kept = [(ray.sign, ray.block, ray.direction) for ray in fewer.rays]
-    going = [ray for ray in more.rays if (ray.sign, ray.block, ray.direction) not in kept]
-    if len(going) != 1 or one.at_hi is None or one.at_lo.piece != one.at_hi.piece:
-        return None
-    sides = [one.at_lo.weights, one.at_hi.weights]
-    changed = [a for a, pair in enumerate(zip(*sides, strict=True)) if bool(pair[0]) != bool(pair[1])]
-    known = bounds_of(problem, cover, one.at_lo.piece)
-    highest = [to_fraction(most([to_fmpq(x) for x in row])) for row in known.piece.weights]
-    error = known.error(known.R, known.R, highest)
-    rows = known.piece.weights
-    if len(changed) != 1 or len(rows) != len(more.rays) + 1:
-        return None
-    if any(to_fraction(least([to_fmpq(x) for x in row])) <= error for a, row in enumerate(rows) if a not in changed):
-        return None
-    lo, hi = (Rational(*x.as_integer_ratio()) for x in (one.lo, one.hi))
-    inside = [p for p in _resultant(more.relations[0], fraction(going[0].weight)[0]) if p.count_roots(lo, hi)]
-    if len(inside) != 1 or inside[0].count_roots(lo, hi) != 1:
-        return None
-    return short_root(inside[0], lo, hi)
-
-
 def _rational(lam: Any) -> Fraction:
     """The number to many digits."""
     from sympy import Integer, floor
 
     return Fraction(int(floor(lam.evalf(2 * PLACES) * Integer(10) ** PLACES)), 10**PLACES)
-
-
-def _holds(problem: Problem, cover: PathPieces, formula: Formula, lam: Any, going: Sequence[int] = ()) -> bool:
-    """Whether the formula is the solution at lambda; the weights of `going` are 0 there."""
-    at = _rational(lam)
-    return any(
-        _holds_in(problem, cover, i, formula, at, going)
-        for i, piece in enumerate(cover.pieces)
-        if piece.plain and (piece.lo + ERROR < at < piece.hi - ERROR or at in (piece.lo, piece.hi))
-    )
-
-
-def _holds_in(
-    problem: Problem, cover: PathPieces, piece: int, formula: Formula, at: Fraction, going: Sequence[int]
-) -> bool:
-    """The same at a lambda that is this at, on the ground of a piece that it lies in."""
-    known = bounds_of(problem, cover, piece)
-    roots = [sqrt_upper(one.m, 4 * PLACES) for one in formula.rays]
-    s = tuple(x / at for x in formula.residual(at, roots))
-    if any(_weight(formula, a, at, roots) <= ERROR for a in range(len(formula.rays)) if a not in going):
-        return False
-    away = norm_squared(tuple(a - b for a, b in zip(s, known.point(at), strict=True)))
-    if sqrt_upper(away, 256) + ERROR > known.R:
-        return False
-    return _faces_hold(known, at, s, [_ray(problem, one) in formula.rays for one in known.piece.classes])
 
 
 def _faces_hold(known: Bounds, lam: Fraction, s: Vector, tied: Sequence[bool]) -> bool:
@@ -898,45 +833,6 @@ def _faces_hold(known: Bounds, lam: Fraction, s: Vector, tied: Sequence[bool]) -
         if not (stable if tied[a] else inside or known.out(a, one.length_squared(middle), known.R)):
             return False
     return True
-
-
-def _weight(formula: Formula, a: int, lam: Fraction, roots: Sequence[Fraction]) -> Fraction:
-    """|w_a|, to many digits."""
-    row = (to_fraction(formula._N[a, b]) for b in range(len(roots)))
-    return roots[a] * (formula.fitted[a] - lam * sum((x * s for x, s in zip(row, roots, strict=True)), Fraction(0)))
-
-
-def _stretch(
-    problem: Problem,
-    cover: PathPieces,
-    formula: Known,
-    limits: tuple[Any, Any],
-    between: tuple[Fraction, Fraction],
-    proved: Sequence[Any],
-) -> Stretch | None:
-    """The formula between two lambdas at which it is proved: exact breakpoints, or else rational ones inside."""
-    if not isinstance(formula, Formula):
-        return formula if isinstance(formula, Stretch) else None
-    from sympy import Symbol, simplify
-
-    hi, lo = limits
-    ends = []
-    for exact, inside in ((lo, between[1]), (hi, between[0])):
-        for end in (exact, expression(inside)):
-            if end is None:
-                continue
-            going = [a for a in range(len(formula.rays)) if simplify(formula.weight(a, end)) == 0]
-            if end in proved or _holds(problem, cover, formula, end, going):
-                ends.append(end)
-                break
-    if len(ends) != 2:
-        return None
-    lam = Symbol("lambda", positive=True)
-    neurons = tuple(
-        PathNeuron(ray.sign, ray.block, expressions(ray.p) / root(ray.m), formula.weight(a, lam))
-        for a, ray in enumerate(formula.rays)
-    )
-    return Stretch(ends[0], ends[1], formula.value(lam), neurons)
 
 
 def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:

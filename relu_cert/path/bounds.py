@@ -161,11 +161,11 @@ class End:
 
 
 def proved_end(
-    number: int, piece: Bounds, lam: Fraction, s: Vector, active: Sequence[NeuronClass], masses: Vector
+    number: int, piece: Bounds, lam: Fraction, s: Vector, active: Sequence[NeuronClass], masses: Sequence[Fraction]
 ) -> End | None:
     """The end at a lambda of the piece, from a point and its active neurons; None if it is not proved."""
     problem = piece.problem
-    matched = _matched(problem, piece, s, active)
+    matched = match_classes(problem, piece, s, active)
     if matched is None:
         return None
     weights = tuple(Fraction(0) if a is None else masses[a] for _, a in matched)
@@ -178,7 +178,7 @@ def proved_end(
     return end if all(is_stable(problem, neuron, ball) for neuron in faces) else None
 
 
-def _matched(
+def match_classes(
     problem: Problem, piece: Bounds, s: Vector, active: Sequence[NeuronClass]
 ) -> list[tuple[NeuronClass, int | None]] | None:
     """For each class of the piece the class at s that has its region, and its number among the active ones."""

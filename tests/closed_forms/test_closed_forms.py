@@ -224,26 +224,26 @@ def test_a_stretch_with_a_neuron_that_moves_ends_at_exact_breakpoints() -> None:
     assert found.ways[1].hi == way.lo and "CRootOf" not in str(way.lo)
 
 
-def test_two_neurons_that_move_have_a_system() -> None:
-    """Two relations, in an alpha each: they and p* hold for the weights of `check` at a lambda of the stretch."""
+def test_two_neurons_that_move_have_equations() -> None:
+    """The stationarity of the network, in weights and directions: they and p* hold at a lambda of the stretch, from the
+    numbers near it; what is no formula is enclosed."""
     found = path([[-1], [0], [2]], [1, 0, 1], low="1/10", bias=True).exact
     way = next(way for way in found.moving if len(way.movers) == 2)
+    near = {str(name): Rational(x) for name, x in way.near}
+    lam = Symbol("lambda", positive=True)
+    names = sorted({x for r in way.relations for x in r.free_symbols} - {lam}, key=str)
+    assert len(names) == len(way.relations) == 6
     at = Rational(str(((way.lo + way.hi) / 2).evalf(6)))
+    x = [near[str(name)] for name in names]
+    for here in (near["lambda"] + (at - near["lambda"]) * Rational(k, 4) for k in range(5)):
+        x = list(nsolve([r.subs(lam, here) for r in way.relations], names, x, prec=40))
     told = certify([[-1], [0], [2]], [1, 0, 1], Fraction(int(at.p), int(at.q)), bias=True)
-    alphas = sorted(
-        (way.relations[0].free_symbols | way.relations[1].free_symbols) - {Symbol("lambda", positive=True)}, key=str
-    )
-    start = {Symbol("lambda", positive=True): at}
-    masses = [float(x) for x in told.facts.optimal_set.masses]  # type: ignore[union-attr]
-    values = []
-    for order in (masses, masses[::-1]):
-        try:
-            x = nsolve([r.subs(start) for r in way.relations], alphas, order, prec=40)
-        except ValueError:
-            continue
-        values.append(way.value.subs(start | dict(zip(alphas, x, strict=True))))
-    assert any(abs(v - Float(str(float(told.value.upper)), 40)) < 1e-12 for v in values)
-    assert not found.complete and found.lines()[-1] == "1 of 4 breakpoints have no formula"
+    value = way.value.subs(dict(zip(names, x, strict=True)) | {lam: at})
+    assert abs(value - Float(str(float(told.value.upper)), 40)) < 1e-12
+    assert way.words == "2 neurons that move, w_i = |w_i| and u_i by these equations"
+    unknown = [k for k, one in enumerate(found.breakpoints) if one is None]
+    lines = [line for line in found.lines() if line.startswith("breakpoint lambda in [")]
+    assert unknown and len(lines) == len(unknown) and not found.complete
 
 
 def test_notebooks_and_pages_show_formulas(xor: Certified, tmp_path: object) -> None:

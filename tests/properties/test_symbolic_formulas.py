@@ -19,6 +19,8 @@ PATHS: dict[str, dict[str, Any]] = {
     "exclusive or": {"Z": [[0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 1]], "y": [0, 1, 1, 0], "low": "1/20"},
     "exclusive or without a bias": {"Z": [[-1, -1], [-1, 1], [1, -1], [1, 1]], "y": [-1, 1, 1, -1], "low": "1/20"},
     "three points with a bias": {"Z": [[0, 1], [1, 1], [2, 1]], "y": [0, 1, 0], "low": "1/10"},
+    "two that move": {"Z": [[5, 1], [-3, 1], [0, 1]], "y": [2, -2, 0], "low": "1/20"},
+    "neurons that turn": {"Z": [[-1, 1], [3, 1], [5, 1]], "y": [0, 2, -3], "low": "1/20"},
     "a square": {"Z": SQUARE, "y": [10, 10, 17, 17], "low": "1/50"},
 }
 
@@ -54,6 +56,8 @@ def test_formulas_of_whole_paths_are_confirmed(options: dict[str, Any]) -> None:
         ),
         ("three points with a bias", ("moving", 0, "value"), "12*alpha", "13*alpha", "d p*/d lambda"),
         ("a square", ("moving", 0, "lambda_squared"), "1381", "1382", "unit vector"),
+        ("two that move", ("moving", 1, "value"), "lambda*w_2/2", "lambda*w_2/3", "d p*/d lambda"),
+        ("two that move", ("moving", 1, "relations", 0), "25*u_1_1*w_1", "24*u_1_1*w_1", "does not tie"),
     ],
 )
 def test_formulas_that_are_off_are_noticed(name: str, where: tuple[Any, ...], old: str, new: str, why: str) -> None:
