@@ -53,6 +53,12 @@ def sample_gates(Z: Matrix, count: int, seed: int) -> Gates:
     return found
 
 
+def has_many_patterns(Z: Matrix) -> bool:
+    """Whether there may be so many that a cover is faster than their list. Some of the rows mostly tell: masks of all of
+    them would take memory that grows with the square of their number."""
+    return any(predict(rows).bound > MANY_PATTERNS for rows in (Z[: MANY_PATTERNS // 4], Z[:MANY_PATTERNS], Z))
+
+
 def network_problem(
     data: Dataset, model: Model, stages: Stages, max_patterns: int = DEFAULT_MAX_PATTERNS, *, listed: bool = True
 ) -> Problem:
@@ -63,7 +69,7 @@ def network_problem(
             which = "several outputs" if data.targets > 1 else data.source.what_sums
             raise UsageError(f"gated networks with {which} are not offered: their gates would have to be listed.")
         return unlisted_relu(data.Z, data.y, data.bags, data.targets)
-    if model == "relu" and not listed and predict(data.Z).bound > MANY_PATTERNS:
+    if model == "relu" and not listed and has_many_patterns(data.Z):
         return unlisted_relu(data.Z, data.y)
     return (gated if model == "gated" else relu)(data.Z, data.y, list_patterns(data.Z, stages, max_patterns))
 

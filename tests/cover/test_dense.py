@@ -17,7 +17,10 @@ from relu_cert.cover.setting import CoverData, setting
 from relu_cert.cover.stack import VIOLATED
 from relu_cert.cover.ties import engine_ties
 from relu_cert.cover.train import largest
+from relu_cert.driver import variant
 from relu_cert.evidence import Streams
+from relu_cert.exact import Matrix
+from relu_cert.patterns.predict import Prediction, predict
 from relu_cert.problem import unlisted_relu
 
 F = Fraction
@@ -93,3 +96,18 @@ def test_a_gap_of_many_rows_is_proved_and_accepted() -> None:
         result = relu_cert.certify(columns, y, lambda_ratio="1/10", claims=["optimal"], gap="1/50", free=free or None)
         result.recheck()
         assert result.value.relative_gap < 0.02
+
+
+def test_no_masks_of_many_rows_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Masks of 200,000 rows took 2.5 GB, only to say that the patterns are many."""
+    asked: list[int] = []
+
+    def counted(rows: Matrix) -> Prediction:
+        asked.append(len(rows))
+        return predict(rows)
+
+    monkeypatch.setattr(variant, "predict", counted)
+    rows = tuple((F(k), F(1)) for k in range(30_000))
+    assert variant.has_many_patterns(rows)
+    assert max(asked) <= variant.MANY_PATTERNS
+    assert not variant.has_many_patterns(rows[:100])
