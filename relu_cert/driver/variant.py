@@ -54,8 +54,8 @@ def sample_gates(Z: Matrix, count: int, seed: int) -> Gates:
 
 
 def has_many_patterns(Z: Matrix) -> bool:
-    """Whether there may be so many that a cover is faster than their list. Some of the rows mostly tell: masks of all of
-    them would take memory that grows with the square of their number."""
+    """Whether there may be so many that a cover is faster than their list. Some of the rows mostly tell: masks of all
+    would take memory that grows with the square of their number."""
     return any(predict(rows).bound > MANY_PATTERNS for rows in (Z[: MANY_PATTERNS // 4], Z[:MANY_PATTERNS], Z))
 
 
