@@ -781,6 +781,18 @@ def test_the_share_of_a_kink_is_from_0_to_1_and_its_weight_not_above_0() -> None
     assert verdicts == [True, True, False, False, False, True]
 
 
+@pytest.mark.parametrize(("basis", "fixed"), [([0, 1, 2], ""), ([0], "1/2 1/2"), ([], "1/2 1/2 1/2")])
+def test_the_basis_of_kinks_spans_them_and_is_independent(basis: list[int], fixed: str) -> None:
+    """Lines 1 0, 0 1 and their sum, without weights: two of them are a basis, three or one are none."""
+    problem = Problem("relu", F(1), mat_of("1 0 0", "0 1 0", "1 1 0"), vec(0, 0, 0, 0, 0, 0), targets=2)
+    values = values_of(lines_of(problem), problem.y, 2)
+    around = Around(problem, Proof(values, [(1, 0, 0), (0, 1, 0), (0, 0, 1)], [], 0, NODE), F(0), F(0), F(1), F(0))
+    L = [[F(0)] * 2] * 3
+    check_kinks(around, L, vec(1, 0), F(0), [0, 1, 2], {"basis": Node([0, 2]), "fixed": Node("1/2")})
+    with pytest.raises(Rejected, match="independent lines that span all lines through u"):
+        check_kinks(around, L, vec(1, 0), F(0), [0, 1, 2], {"basis": Node(basis), "fixed": Node(fixed)})
+
+
 def mat_of(*rows: str) -> Mat:
     """Rows of integers."""
     return tuple(vec(*map(int, row.split())) for row in rows)
