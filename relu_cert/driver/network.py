@@ -51,7 +51,7 @@ from relu_cert.prove.prove import facts_of, norm_upper, zero_facts
 from relu_cert.solve.prepare import one_thread
 
 DEFAULT_SECONDS = 60.0
-LAMBDA_MAX_SECONDS = 20.0
+LAMBDA_MAX, LAMBDA_MAX_SECONDS = 1 / 3, 20.0
 SMALL_SECONDS = 10.0  # for a cover of small data, where a list can settle what it leaves
 EASY, HARD, HARDEST = 6, 9, 10  # ranks up to which the cover may take most of the time; from which on less; and little
 LISTED = 7  # directions: where there are more, a list is faster by far than a cover
@@ -351,7 +351,8 @@ def _lambda_max(
     nothing is claimed of it)."""
     listed = listed_plainly(problem)
     if given is not None and not problem.free and not (listed and len(given.data.basis) > LISTED):
-        seconds = min(limits.seconds or DEFAULT_SECONDS, SMALL_SECONDS if listed else LAMBDA_MAX_SECONDS)
+        share = LAMBDA_MAX * (limits.seconds or DEFAULT_SECONDS)  # the optimum needs the rest
+        seconds = min(share, SMALL_SECONDS if listed else LAMBDA_MAX_SECONDS)
         found = prove_lambda_max(given, replace(limits, seconds=seconds), proved=proved)
         if found.exact or not listed:
             return found
