@@ -135,14 +135,14 @@ class Architecture:
     ) -> tuple[Matrix, Each, tuple[str, ...]]:
         """What neurons see of these records, the bags, and the names of the features; `bag` has the bag of each."""
         P: Each = EACH
-        if self.windows is None and bag is None:
-            Z = tuple((*z, Fraction(1)) for z in Z) if self.bias else Z
-        else:
-            rows, values = number_rows(Z)
-            if self.windows is not None:
-                seen, names = self.windows.of(rows, 0), self.windows.names
-                bag, rows = np.repeat(np.arange(len(seen)), seen.shape[1]), seen.reshape(-1, self.windows.entries)
+        rows, values = number_rows(Z) if self.pool else (None, ())
+        if rows is not None and self.windows is not None:
+            seen, names = self.windows.of(rows, 0), self.windows.names
+            bag, rows = np.repeat(np.arange(len(seen)), seen.shape[1]), seen.reshape(-1, self.windows.entries)
+        if rows is not None and bag is not None:
             Z, P = bags_of(rows, bag, values, self.bias, read_pool(self.pool))
+        elif self.bias:
+            Z = tuple((*z, Fraction(1)) for z in Z)
         if self.slope:
             Z, P = with_slope(Z, P, self.s)
         return Z, P, names + ("bias",) * self.bias
