@@ -28,11 +28,10 @@ from relu_cert.cover.build import (
     part_of,
     rounded,
 )
-from relu_cert.cover.complement import Neurons, exact_theta, float_theta, moves_between
 from relu_cert.cover.limits import ENOUGH, Limits, ProgressEvent, Tell
 from relu_cert.cover.lines import SignedLines, weights_of
 from relu_cert.cover.refine import RefineData, RoundedNeuron, Unrefined, refine
-from relu_cert.cover.setting import CoverData, polished
+from relu_cert.cover.setting import CoverData, Neurons, exact_theta, float_theta, moves_between, polished
 from relu_cert.cover.stack import Floats
 from relu_cert.cover.state import Cluster, Kept, Pools, Processes, Serial, State, opened
 from relu_cert.cover.ties import (

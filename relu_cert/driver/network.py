@@ -21,12 +21,11 @@ import numpy as np
 
 from relu_cert.clock import INTERRUPTED, Until, interrupted
 from relu_cert.cover.build import Exhausted
-from relu_cert.cover.complement import Neurons
 from relu_cert.cover.facts import add_free_set, add_optimal_set, covered_zero_facts, prove_lambda_max, trivial_bound
 from relu_cert.cover.free_task import FreeTask, task_of
 from relu_cert.cover.limits import ENOUGH, MANY_FEATURES, Limits, ProgressEvent, Tell
 from relu_cert.cover.prover import COARSE, SURELY, Prover, exact_fit, neurons_of, rounded_coefficients
-from relu_cert.cover.setting import CoverData, polished, setting_for_cover
+from relu_cert.cover.setting import CoverData, Neurons, polished, setting_for_cover
 from relu_cert.cover.stack import Floats
 from relu_cert.cover.train import TrainingTask, largest, train
 from relu_cert.errors import Late

@@ -99,7 +99,7 @@ class Patterns(Shown):
         raise UsageError("patterns have no page; print them.")
 
     def _repr_html_(self) -> str:
-        from relu_cert.report.html.notebook import notebook
+        from relu_cert.report.html.page import notebook
 
         return notebook(self.headline, self.to_text(), "")
 

@@ -79,7 +79,7 @@ class Shown:
         return f"<{type(self).__name__}: {self.headline}>"
 
     def _repr_html_(self) -> str:
-        from relu_cert.report.html.notebook import notebook
+        from relu_cert.report.html.page import notebook
 
         return notebook(self.headline, self.to_text(), self.html())
 

@@ -369,6 +369,6 @@ class Certified(CertifiedResult):
         return replace(self.report, source=source, certificate_path=path).html()
 
     def _repr_html_(self) -> str:
-        from relu_cert.report.html.notebook import notebook_check
+        from relu_cert.report.html.page import notebook_check
 
         return notebook_check(self.report, self.html())

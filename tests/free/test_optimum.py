@@ -16,8 +16,7 @@ import verify
 from relu_cert import UsageError, certify, certify_group_lasso
 from relu_cert.clock import INTERRUPTED
 from relu_cert.cover.build import THETA_BITS, rounded
-from relu_cert.cover.complement import _two_sided, exact_theta
-from relu_cert.cover.setting import setting
+from relu_cert.cover.setting import _two_sided, exact_theta, setting
 from relu_cert.cover.train import train
 from relu_cert.driver import network as driver
 from relu_cert.evidence import Cover, Leaders

@@ -12,7 +12,7 @@ import relu_cert
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.data.windows import read_windows
 from relu_cert.prove.facts import ExactNeuron
-from relu_cert.report.html.filters import responses
+from relu_cert.report.html.neurons import responses
 
 SIGNALS = [[0, 3, 1, -1, 0], [1, 0, 3, 2, -1], [-3, 1, 0, 0, 1], [0, -3, -2, 1, 0]], [1, 1, 0, 0]
 IMAGES = [[[1, 2, 0], [0, 1, 1], [2, 0, 1]], [[0, 0, 2], [2, 1, 0], [1, 0, 0]], [[1, 1, 1], [0, 0, 0], [1, 2, 1]]]

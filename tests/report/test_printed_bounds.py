@@ -40,7 +40,7 @@ from relu_cert.report.check import CheckReport, largest_text
 from relu_cert.report.headline import proved_share
 from relu_cert.report.html.check import check_page
 from relu_cert.report.html.given import network_page
-from relu_cert.report.html.notebook import notebook_check
+from relu_cert.report.html.page import notebook_check
 from relu_cert.report.html.proof import sensitivity_section
 from relu_cert.report.network import NetworkReport
 from tests.report.pages import Page

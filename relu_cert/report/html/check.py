@@ -20,14 +20,16 @@ from relu_cert.prove.facts import BallSet, Exactly, Facts, UnknownSet
 from relu_cert.report.check import CheckReport
 from relu_cert.report.filters import Confusion, described, directions, free_in_lines, in_words_of
 from relu_cert.report.headline import because
-from relu_cert.report.html.filters import filters_figure, responses_figure, say_filters
 from relu_cert.report.html.functions import function_figure, neurons_figure, scatter_figure
 from relu_cert.report.html.neurons import (
     dual_figure,
     fan_figure,
+    filters_figure,
     heaviest_first,
     neuron_name,
     neurons_chart,
+    responses_figure,
+    say_filters,
     strips,
 )
 from relu_cert.report.html.optimal_set import shadow, shadow_figure, shape
