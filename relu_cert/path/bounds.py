@@ -23,8 +23,7 @@ from functools import cached_property
 from flint import fmpq_mat
 
 from relu_cert.bags import EACH
-from relu_cert.exact import Vector, column, matrix_of, norm_squared, sqrt_upper, to_fmpq, to_fraction, to_vector
-from relu_cert.identity_cache import recent
+from relu_cert.exact import Vector, column, matrix_of, norm_squared, recent, sqrt_upper, to_fmpq, to_fraction, to_vector
 from relu_cert.path.candidates import fine
 from relu_cert.path.pieces import PathPieces, Piece
 from relu_cert.path.sharpen import Fixed, exactly_fixed

@@ -16,8 +16,7 @@ from fractions import Fraction
 from typing import Literal
 
 from relu_cert.bags import EACH, Each
-from relu_cert.exact import Matrix, Scaled, Vector, norm_squared, primitive, scaled_rows
-from relu_cert.identity_cache import recent
+from relu_cert.exact import Matrix, Scaled, Vector, norm_squared, primitive, recent, scaled_rows
 from relu_cert.patterns.pattern_set import PatternSet
 from relu_cert.problem.direct import FloatBlocks
 from relu_cert.problem.problem import Block, Gates, Network, Patterned, Problem

@@ -43,12 +43,12 @@ from relu_cert.exact import (
     first_independent,
     matrix_of,
     norm_squared,
+    recent,
     rows_of,
     to_fmpq,
     to_fraction,
     to_vector,
 )
-from relu_cert.identity_cache import recent
 from relu_cert.problem.networks import parallel_classes as parallel_classes
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import NeuronClass

@@ -31,8 +31,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from relu_cert.errors import Unsettled
-from relu_cert.exact import Matrix, Vector, column, dot, matrix_of, middle, sqrt_upper, to_fmpq, to_vector
-from relu_cert.identity_cache import recent
+from relu_cert.exact import Matrix, Vector, column, dot, matrix_of, middle, recent, sqrt_upper, to_fmpq, to_vector
 from relu_cert.problem.networks import widest_squared
 from relu_cert.problem.problem import Patterned, Problem
 from relu_cert.prove.candidates import (
