@@ -19,7 +19,7 @@ from flint import fmpq, fmpq_mat
 from relu_cert.bags import EACH, Each
 from relu_cert.errors import Unsettled
 from relu_cert.exact import Matrix, Vector, column, columns_of, dot, norm_squared, to_fraction
-from relu_cert.path.pieces import Lifted, Piece, path_ends
+from relu_cert.path.pieces import Lifted, Piece, path_ends, pinned_of
 from relu_cert.path.tube import Refused, least, pinned_where_needed, room
 from relu_cert.patterns.pattern_set import Bits
 from relu_cert.problem.networks import correlation, parallel_classes
@@ -203,8 +203,9 @@ def path_groups(
 ) -> tuple[tuple[int, ...], ...]:
     """The superclasses with respect to L, by their first class.
 
-    ReLU: where L holds the range of Z, u and -u have the same value on s orthogonal to L; so two classes of one sign
-    whose regions are antipodal. Else classes with equal Pi G Pi, if they have no constraints.
+    ReLU: pinned classes with equal Pi G Pi. Else, where L holds the range of Z, u and -u have the same value on s
+    orthogonal to L; so two classes of one sign whose regions are antipodal. Other models: classes with equal Pi G Pi,
+    if they have no constraints.
     """
     if not lift:
         return tuple((a,) for a in range(len(classes)))
@@ -213,6 +214,8 @@ def path_groups(
             raise Unsettled("neurons in cones that tie on a whole piece")
         maps = [class_map(problem, neuron) for neuron in classes]
         return superclasses(maps, lift)
+    if classes and len(pinned_of(classes)) == len(classes):
+        return superclasses([class_map(problem, neuron) for neuron in classes], lift)
     if len(independent((*lift, *columns_seen(problem)))) > len(lift):
         return tuple((a,) for a in range(len(classes)))
     rows = {xi: fine(problem.network.bags, path_ends(s), xi, rho) for xi in (1, -1)}

@@ -27,7 +27,7 @@ from relu_cert.path.pieces import Gap, PathPieces, Piece
 from relu_cert.path.tube import BranchPoint, FollowedBranch, Refused
 from relu_cert.path.unlisted import Entered, Training, trained
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import data_of, equal_entries, independent, orthogonal_rows
+from relu_cert.prove.classes import data_of, equal_entries, independent, integer_relations, orthogonal_rows
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.solve import FloatProblem, Solution, solve
 from relu_cert.solve.prepare import Floats
@@ -171,6 +171,13 @@ class _Search:
                     cut = self.event(a, b, [(self.used, tau) for tau in events(why)], even=True)
             except Unsettled:
                 pass
+        if cut is None and not self.even:
+            try:
+                self.pieces.append(self.related(a, b))
+                self.last = self.used
+                return b
+            except Unsettled:
+                pass
         if self.even:  # beyond an event it may be an ordinary one
             self.last, self.even = None, False
         if cut is not None:
@@ -213,6 +220,14 @@ class _Search:
         self.used = None
         near = self.branched(self.solved((a + b) / 2), (b - a) / 2, degree, self.symmetric)
         return self.around(a, b, near, even=True)
+
+    def related(self, a: Fraction, b: Fraction) -> Piece:
+        """The piece with a lift of all integer relations that s seems to have from a to b; or Unsettled."""
+        point = self.solved((a + b) / 2)
+        lift = independent((*self.lifts[point.eta], *integer_relations([point.s, self.solved(b).s])))
+        if self.problem.kind != "relu" or len(lift) == len(self.lifts[point.eta]):
+            raise Unsettled("the residual has no relations")
+        return self.around(a, b, self.branched(point, (b - a) / 2, DEGREE, lift))
 
     def other(self, a: Fraction, b: Fraction, near: FollowedBranch) -> FollowedBranch:
         """The plain branch where this one is lifted, and the other way round; Unsettled where there is no lift."""

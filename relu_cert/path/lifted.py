@@ -56,7 +56,7 @@ from relu_cert.path.build import (
     short,
     start,
 )
-from relu_cert.path.candidates import active_classes, even_shares, path_groups, silent, void_rows
+from relu_cert.path.candidates import active_classes, columns_seen, even_shares, path_groups, silent, void_rows
 from relu_cert.path.onset import require_onset
 from relu_cert.path.pieces import Lifted, Piece, pinned_of
 from relu_cert.path.tube import (
@@ -291,6 +291,8 @@ def started(
 ) -> tuple[Start, tuple[tuple[int, ...], ...], dict[int, int]]:
     """The start of a piece, the superclasses of its neurons, and the faces of those that are active."""
     begun = start(problem, floats, near)
+    if problem.network is not None and len(near.lift) > len(independent(columns_seen(problem))):
+        begun = pin(problem, begun)
     groups = path_groups(problem, begun.s, begun.radius, begun.found, near.lift)
     Pi = to_floats(projector(near.lift, problem.n))
     return begun, groups, match(near, [Pi @ output(begun.maps[group[0]], begun.s[0]) for group in groups])

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
@@ -319,13 +319,14 @@ def _dual_basis(basis: Sequence[Vector]) -> fmpq_mat:
 SEEMS_ZERO = 1e-6  # relative; a wrong proposal costs time, never a verdict
 MOST_ROWS = 2**12  # of data in which symmetries, which join pairs of them, are looked for
 SEEMS_EQUAL = 1e-12  # likewise
+MOST_RELATED, LARGEST_ENTRY = 24, 16  # rows among which integer relations are looked for, and what is in these
 
 
 def proposed_lifts(problem: Problem, theta: NDArray[np.float64]) -> list[Matrix]:
     """Bases of subspaces worth trying, the plain one (no rows) first."""
     lifts: list[Matrix] = [()]
     fitted, ranges = orthogonal_rows(problem, theta, SEEMS_ZERO)
-    equal = equal_entries(theta)
+    equal = integer_relations([theta]) or equal_entries(theta)
     for proposal in (fitted, ranges, (*fitted, *ranges), equal, (*equal, *fitted), (*equal, *fitted, *ranges)):
         basis = independent(proposal)
         if basis and basis not in lifts:
@@ -369,6 +370,20 @@ def equal_entries(theta: NDArray[np.float64], seems: float = SEEMS_EQUAL) -> Mat
                 rows.append(tuple(Fraction(-sign * (i == j) + (i == k)) for i in range(len(theta))))
                 break
     return tuple(rows)
+
+
+def integer_relations(thetas: Sequence[NDArray[np.float64]], seems: float = SEEMS_EQUAL) -> Matrix:
+    """Integer vectors to which all of these seem to be orthogonal, if there are few rows, by lattice reduction: shorter
+    ones than those that any numbers have."""
+    n = len(thetas[0])
+    if n > MOST_RELATED:
+        return ()
+    scaled = [theta / (seems * float(np.abs(theta).max(initial=0.0)) or 1.0) for theta in thetas]
+    rows = [[*(int(i == k) for k in range(n)), *(round(float(theta[i])) for theta in scaled)] for i in range(n)]
+    reduced = [[int(x) for x in row] for row in fmpz_mat(rows).lll().tolist()] if n else []
+    most = min(LARGEST_ENTRY, seems ** (-1.0 / (n + 1)) / 4.0)
+    short = (row for row in reduced if max(map(abs, row)) <= most)
+    return tuple(tuple(map(Fraction, row[:n])) for row in short)
 
 
 def data_of(problem: Problem) -> Matrix:

@@ -134,6 +134,10 @@ SIGNS: list[list[int | str]] = [[a, b, c, 1] for a in (-1, 1) for b in (-1, 1) f
 CUBE = network(SIGNS, [int(a) * int(b) * int(c) for a, b, c, _ in SIGNS])
 BOARD: list[list[int | str]] = [[a, b, 1] for a in (-1, 0, 1) for b in (-1, 0, 1)]
 CHECKERBOARD = network(BOARD, [1 - 2 * ((int(a) + int(b)) % 2) for a, b, _ in BOARD])
+CYCLE = network(
+    [[0, -3, 0], [-3, 0, 0], [0, 0, -3], [1, 3, -2], [3, -2, 1], [-2, 1, 3]],
+    [1, 1, 1, 2, 2, 2],
+)
 HALF_TURNS = network(
     [
         [-3, 2, -1, 1],
@@ -224,6 +228,22 @@ def test_forged_even_pieces_are_rejected(name: str) -> None:
     forge(next(piece for piece in whole["facts"]["path"]["pieces"] if "even" in piece))
     with pytest.raises(Rejected, match=message):
         check(json.dumps(whole).encode())
+
+
+def test_relations_of_the_residual() -> None:
+    """Orbits of a cycle in space: below a quarter of lambda_max the residual has integer relations, more than the
+    columns, that make one superclass of twelve pinned neurons, and their set, of dimension 6, moves continuously."""
+    facts = facts_on(CYCLE, F(1), F(1, 2), F(2))
+    assert facts.path is not None and not facts.path.cover.gaps
+    (piece, *_) = facts.path.cover.pieces
+    assert piece.dimension == 6 and len(piece.pinned) == len(piece.classes) == 12
+    assert piece.lifted is not None and len(piece.lifted.groups) == 1
+    said = {line.claim: line.verdict for line in check(certificate_text(facts).encode())}
+    assert said["set-continuous"] == "PROVED" and said["continuous"] == "REFUTED"
+    forged = json.loads(certificate_text(facts))
+    forged["facts"]["path"]["pieces"][0]["pinned"].pop()  # one superclass is of pinned classes only
+    with pytest.raises(Rejected):
+        check(json.dumps(forged).encode())
 
 
 def even_piece(columns: list[list[int]], s: tuple[int, ...], pinned: set[int] | None = None) -> Moving:

@@ -59,7 +59,7 @@ def superclasses(moving: Moving, lift: Matrix, W: fmpq_mat, node: Node) -> Group
     problem, classes = moving.ball.problem, moving.classes
     if not lift:
         return [[a] for a in range(len(classes))]
-    if problem.model == "relu":
+    if problem.model == "relu" and len(moving.pinned) < len(classes):
         return antipodal(moving, lift)
     if problem.model == "cgl" and any(problem.K[a.key[1]] is not None for a in classes):
         raise node.reject("no lift where a class has constraints")
