@@ -108,9 +108,14 @@ class Several:
 
     @cached_property
     def simplices(self) -> list[list[DomainMatrix]]:
-        """Generators of simplicial cones that cover the span of the rows: the cells, triangulated."""
+        """Generators of simplicial cones that cover the span of the rows: the cells, triangulated. With free biases a
+        vector that no row sees may shorten the others, so that all of them are there, too, and their opposites."""
         found = self.directions
-        return [[found[t] for t in some] for s in self.cells for some in triangulated(s, list(found), self.seen_rows)]
+        cones = [[found[t] for t in some] for s in self.cells for some in triangulated(s, list(found), self.seen_rows)]
+        unseen = self.Z.nullspace().to_dense().to_list() if self.biases else []
+        for row in unseen:
+            cones = [[*cone, column([e * a for a in row])] for cone in cones for e in (1, -1)]
+        return cones
 
 
 def triangulated(s: Signs, directions: Sequence[Signs], seen: Sequence[int]) -> Iterator[tuple[Signs, ...]]:

@@ -298,7 +298,9 @@ def build(
     class, as far as possible."""
     builder = Builder(pull, ties, over, most_nodes, around, eps)
     if basis:
-        cones = prisms(basis, pull.lines.height(basis)) if pull.lines.biases else [*sign_cones(basis)]
+        cones = [*sign_cones(basis)]
+        if pull.lines.biases:  # none where nothing but biases is seen: theta.1 = 0 is all that is wanted
+            cones = prisms(basis, pull.lines.height(basis)) if len(basis) > 1 else []
         builder.run([builder.descent.root([tuple(g) for g in cone.tolist()]) for cone in cones])
     else:  # no neuron sees anything: one cone, without generators
         builder.proved(builder.descent.root(()), np.zeros(0), -1)

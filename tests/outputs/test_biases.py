@@ -157,8 +157,9 @@ def test_theta_has_columns_of_sum_zero_or_nothing_is_proved(found: Any) -> None:
         verify.check(json.dumps(certificate).encode())
 
 
+@pytest.mark.parametrize("x", [0, 3])
 @pytest.mark.parametrize("more", [{}, {"loss": "softmax"}])
-def test_features_that_are_the_same_everywhere_need_no_neuron(more: Any) -> None:
+def test_features_that_are_the_same_everywhere_need_no_neuron(more: Any, x: int) -> None:
     """With the output bias alone everything is said."""
-    found = free([[3], [3], [3]], ["a", "b", "a"] if more else [[1, 0], [0, 2], [1, 1]], "1/3", **more)
+    found = free([[x], [x], [x]], ["a", "b", "a"] if more else [[1, 0], [0, 2], [1, 1]], "1/3", **more)
     assert found.network.width == 0 and found.value.relative_gap < Fraction(1, 10**9)
