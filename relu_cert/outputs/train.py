@@ -118,7 +118,8 @@ def objective(task: OutputsTask, net: Net) -> float:
 
 def weights(task: OutputsTask, net: Net) -> Floats:
     """|w_j||v_j|"""
-    return task.lengths(net.W) * np.linalg.norm(net.V, axis=1)
+    found: Floats = task.lengths(net.W) * np.linalg.norm(net.V, axis=1)
+    return found
 
 
 def balanced(U: Floats, X: Floats) -> Net:
