@@ -232,10 +232,21 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class Across:
+    """c theta_i + s theta_j for the axes i and j = i + 1, `first` and the next, with its lambda."""
+
+    first: int
+    weights: Vector
+    lam: Annotated[Fraction, Key("lambda")]
+    proof: Leaders
+
+
+@dataclass(frozen=True)
 class ByAxes:
-    """Evidence that |Theta'P(Zu)_+| <= lambda |u|, axis by axis: sum |b_i.b_j| lambda_i lambda_j <= lambda^2."""
+    """Evidence that |Theta'P(Zu)_+| <= lambda |u|, by single axes, and planes of two with directions across."""
 
     axes: tuple[Axis, ...]
+    across: Annotated[tuple[Across, ...], OPTIONAL] = ()
 
 
 @dataclass(frozen=True)

@@ -308,9 +308,10 @@ def dense_side(weights: SignedLines, rows: Coarse, frame: Floats) -> SignedProbl
     )
 
 
-def row_space(lines: Lines, turned: tuple[int, int] | None = None) -> tuple[Row, ...]:
+def row_space(lines: Lines, turned: tuple[int, int] | None = None, even: bool = False) -> tuple[Row, ...]:
     """Short integer vectors that span the lines, near the principal axes of the data where that works; two of the axes
-    may be turned by 45 degrees. With free biases vectors of weights, and last the bias alone."""
+    may be turned by 45 degrees, or all have about the same length. With free biases vectors of weights, and last the
+    bias alone."""
     from flint import fmpz_mat
 
     if lines.biases:
@@ -333,7 +334,7 @@ def row_space(lines: Lines, turned: tuple[int, int] | None = None) -> tuple[Row,
         axes[i], axes[j] = axes[i] + axes[j], axes[i] - axes[j]
     chosen = []
     for axis in axes @ np.linalg.pinv(E):
-        short = np.round(axis / np.abs(axis).max() * 31).astype(int).tolist()
+        short = np.round(axis / (np.linalg.norm(axis) if even else np.abs(axis).max()) * 31).astype(int).tolist()
         v = [sum(a * row[l] for a, row in zip(short, basis, strict=True)) for l in range(lines.D)]
         g = gcd(*v) or 1
         chosen.append([x // g for x in v])

@@ -203,6 +203,10 @@ class LeadersLoss:
         labels: Floats = np.bincount(self.rows, self.y != 0).astype(np.float64)
         return labels
 
+    def seen_by(self, cell: Cell) -> Each:
+        """P, for the rows of a cell."""
+        return self.bags
+
     def value(self, fit: Floats) -> float:
         """The loss of the outputs."""
         if self.logistic:

@@ -28,6 +28,7 @@ class Cell:
 
     Leader l has the neighbours F[near[l]] with signs `side[l]`; where `used[l]` is False there is none. `centre` is a
     point inside the cell (zero if there are no normals), `norm` the weights of the coordinates in |u|^2, 1 or 0.
+    `along` is the number of the direction of the outputs that it is about, if there are several.
     """
 
     Z: Floats
@@ -40,6 +41,7 @@ class Cell:
     near: Indices
     side: Floats
     used: NDArray[np.bool_]
+    along: int = 0
 
     @cached_property
     def F(self) -> Floats:

@@ -3,7 +3,8 @@
     minimise loss(f) + lambda sum_c tau_c,    f = P sum_c xi_c (Z u_c + phi_c) / 2
 
 The cells meet in f only; its multiplier is theta. Each cell is reduced by itself (newton.py) and sees t = P'theta;
-theta is the solution of one system with as many unknowns as there are distinct rows, or bags.
+theta is the solution of one system with as many unknowns as there are distinct rows, or bags; with several outputs
+theta are all of their numbers, and cells are about some directions of the outputs (`LeadersLoss.seen_by`).
 
 Centres of cells, the cells where one of them has the largest product with u, and finer ones from a proof.
 """
@@ -49,7 +50,8 @@ WORTH = 0.05  # of the network's objective: before that the time does not end th
 
 @dataclass(frozen=True)
 class CellState:
-    """Where the method is: each cell with its point, slacks and multipliers; outputs B of free terms and their b; P."""
+    """Where the method is: each cell with its point, slacks and multipliers; outputs B of free terms and their b; P of
+    each cell."""
 
     cells: tuple[Cell, ...]
     points: tuple[CellPoint, ...]
@@ -57,7 +59,7 @@ class CellState:
     dual: tuple[Slacks, ...]
     free: Floats
     b: Floats
-    bags: Each
+    bags: tuple[Each, ...]
 
     @property
     def mu(self) -> float:
@@ -68,8 +70,9 @@ class CellState:
     @property
     def fit(self) -> Floats:
         """f"""
-        total: Floats = np.sum([fit(c, p) for c, p in zip(self.cells, self.points, strict=True)], axis=0)
-        return self.bags.pooled_floats(total) + self.free @ self.b
+        fits = (fit(c, p) for c, p in zip(self.cells, self.points, strict=True))
+        total: Floats = np.sum([bags.pooled_floats(f) for bags, f in zip(self.bags, fits, strict=True)], axis=0)
+        return total + self.free @ self.b
 
     def value(self, loss: LeadersLoss, lam: float) -> float:
         """loss(f) + lambda sum tau"""
@@ -95,7 +98,8 @@ def begin(cells: Sequence[Cell], loss: LeadersLoss, lam: float, free: Floats) ->
     slack = tuple(slacks(cell, point) for cell, point in zip(cells, points, strict=True))
     mu = 3 * size / sum(cell.barrier for cell in cells)
     dual = tuple(_center(cell, v, mu) for cell, v in zip(cells, slack, strict=True))
-    return CellState(tuple(cells), points, slack, dual, free, np.zeros(free.shape[1]), loss.bags)
+    bags = tuple(map(loss.seen_by, cells))
+    return CellState(tuple(cells), points, slack, dual, free, np.zeros(free.shape[1]), bags)
 
 
 def _center(cell: Cell, v: Slacks, mu: float) -> Slacks:
@@ -109,9 +113,11 @@ def advance(state: CellState, loss: LeadersLoss, lam: float) -> tuple[CellState,
     cells, free, bags = state.cells, state.free, state.bags
     f = state.fit
     scales = [scaling(v.blocks, z.blocks) for v, z in zip(state.slack, state.dual, strict=True)]
-    lefts = [eliminate(c, s, v, z, bags) for c, s, v, z in zip(cells, scales, state.slack, state.dual, strict=True)]
+    lefts = [eliminate(*part) for part in zip(cells, scales, state.slack, state.dual, bags, strict=True)]
     flat = loss.flatness(f)
-    M = np.diag(flat) + bags.between(np.sum([left.own for left in lefts], axis=0))
+    M = np.diag(flat)
+    for one in {id(one): one for one in bags}.values():
+        M += one.between(np.sum([left.own for left in lefts if left.bags is one], axis=0))
     for left in lefts:
         M += left.solved.T @ left.solved
     factor = sl.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
@@ -220,9 +226,9 @@ def proof(state: CellState, loss: LeadersLoss, lam: float) -> LeadersProof:
     theta = loss.theta(state.fit)
     if state.free.shape[1]:
         theta = theta - state.free @ np.linalg.lstsq(state.free, theta, rcond=None)[0]
-    t = state.bags.spread_floats(theta)
-    by = tuple(trim_multipliers(c, t, multipliers(c, z)) for c, z in zip(state.cells, state.dual, strict=True))
-    most = max(bound(cell, t, b) for cell, b in zip(state.cells, by, strict=True))
+    ts = [bags.spread_floats(theta) for bags in state.bags]
+    by = tuple(trim_multipliers(c, t, multipliers(c, z)) for c, z, t in zip(state.cells, state.dual, ts, strict=True))
+    most = max(bound(cell, t, b) for cell, t, b in zip(state.cells, ts, by, strict=True))
     if not 0 < most < np.inf:
         return LeadersProof(0 * theta, state.cells, by, -np.inf, state.points)
     s, value = loss.best_scale(theta, lam / most)

@@ -6,7 +6,7 @@ and bounds (c, nu, sigma, lambda) multiples of unit / q; with bags, of unit / s 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -106,21 +106,38 @@ def evidence(exact: IntegerData, loss: LeadersLoss, proof: LeadersProof, centres
     spaces = {xi: geometry(exact, own) for xi, own in by_sign.items()}
     for slack in SLACKS:
         coarse, fine, theta = _theta(exact, loss, (1 - slack) * proof.theta)
-        unit = coarse / fine
-        totals = _totals(exact, loss, theta)
-        sides = {}
-        for xi in (1, -1):
-            own = [(c, b.scaled(1 - slack)) for c, b in zip(proof.cells, proof.multipliers, strict=True) if c.xi == xi]
-            lam = exact.lam * exact.q * loss.bags.unit / unit
-            units = (coarse, fine * loss.bags.unit)
-            cells = [_cell(exact, spaces[xi], totals, units, lam, i, c, b) for i, (c, b) in enumerate(own)]
-            sides[xi] = Side(by_sign[xi], tuple(cell for cell in cells if cell is not None))
-            if None in cells:
-                break
-        else:
-            lower = loss.exact.dual_value(exact.y, tuple(unit * t for t in theta))
-            return Leaders(unit, tuple(theta), sides[1], sides[-1], lower)
+        pairs = [(c, b.scaled(1 - slack)) for c, b in zip(proof.cells, proof.multipliers, strict=True)]
+        sides = proved_sides(exact, loss, theta, (coarse, fine), spaces, by_sign, pairs)
+        if sides is not None:
+            unit = coarse / fine
+            return Leaders(unit, tuple(theta), *sides, loss.exact.dual_value(exact.y, tuple(unit * t for t in theta)))
     return None
+
+
+def proved_sides(
+    exact: IntegerData,
+    loss: LeadersLoss,
+    theta: Sequence[int],
+    units: tuple[Fraction, int],
+    spaces: Mapping[int, Geometry],
+    by_sign: Mapping[int, tuple[Integers, ...]],
+    pairs: Sequence[tuple[Cell, Multipliers]],
+) -> tuple[Side, Side] | None:
+    """The cells of both signs for theta in a coarse unit / fine; None if one of them is not proved."""
+    coarse, fine = units
+    totals = _totals(exact, loss, theta)
+    lam = exact.lam * exact.q * loss.bags.unit * fine / coarse
+    sides = []
+    for xi in (1, -1):
+        own = [pair for pair in pairs if pair[0].xi == xi]
+        cells = [
+            _cell(exact, spaces[xi], totals, (coarse, fine * loss.bags.unit), lam, i, c, b)
+            for i, (c, b) in enumerate(own)
+        ]
+        sides.append(Side(by_sign[xi], tuple(cell for cell in cells if cell is not None)))
+        if None in cells:
+            return None
+    return sides[0], sides[1]
 
 
 def _totals(exact: IntegerData, loss: LeadersLoss, theta: Sequence[int]) -> list[int]:

@@ -1,26 +1,33 @@
-"""A bound where there are many features: the outputs along each of some axes by itself, as networks with one output.
+"""A bound where there are many features: two principal axes of the targets at a time, with directions all around their
+plane (`planes`), or one where that is too dear, as networks with one output.
 
-F(u) = sum_i (theta_i.P(Zu)_+) b_i with |theta_i.P(Zu)_+| <= lambda_i |u| (leaders) and sum |b_i.b_j| lambda_i lambda_j
-<= lambda^2. The axes are the principal ones of the targets, and lambda_i is in proportion to lambda_max of each.
+F(u) = sum_i (theta_i.P(Zu)_+) b_i. In the plane g it is at most lambda_g |u| long, and sum lambda_g^2 <= lambda^2 as
+long as the axes are orthogonal. lambda_g is in proportion to the weights of the best network of the plane's targets,
+which is where the sum of the bounds is largest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from relu_cert.clock import Until
-from relu_cert.evidence import Axis, ByAxes
+from relu_cert.evidence import Across, Axis, ByAxes
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.leaders.find import FloatNeuron, find_leaders
+from relu_cert.outputs.ascent import Floats
 from relu_cert.outputs.optimum import OutputsData, OutputsPoint, rounded
+from relu_cert.outputs.planes import Found, plane, too_dear
 from relu_cert.outputs.train import Net, OutputsTask, apart, objective, weighed
 
 AXIS_BITS, ROUNDS, MORE = 40, 12, 16
 HELD = 1 - Fraction(1, 2**30)  # of lambda, for axes that are not quite orthogonal
 NEAR_ZERO = 1e-6
+ROUNDS_OF_SHARES, GOOD = 3, 1e-3
+DIRECTIONS = (4, 8, 16, 32)  # of a plane, as long as there is time
 
 
 def network(task: OutputsTask, over: Callable[[], bool]) -> Net:
@@ -56,38 +63,89 @@ def axes_of(given: OutputsData, lam: Fraction) -> list[tuple[Vector, float]]:
     return [(axis, top) for axis, top in found if top > NEAR_ZERO * largest]
 
 
-def by_axes(given: OutputsData, lam: Fraction, until: Until) -> tuple[OutputsPoint, Matrix, ByAxes] | None:
+def along(given: OutputsData, axes: Sequence[Vector], lam: Fraction) -> tuple[OutputsTask, list[Vector]]:
+    """The problem of the targets along some axes only, and these targets."""
+    targets = [tuple(dot(row, axis) for row in given.Y) for axis in axes]
+    task = given.task(lam)
+    Y = np.array([[float(x) for x in row] for row in zip(*targets, strict=True)])
+    return OutputsTask(
+        task.Z, np.ascontiguousarray(task.projected(Y)), task.lam, task.bags, task.Q, task.biased
+    ), targets
+
+
+def shares(given: OutputsData, groups: Sequence[Sequence[tuple[Vector, float]]], lam: Fraction, late: Until) -> Floats:
+    """The parts of lambda of the groups: the squares have the sum 1."""
+    part = np.sqrt([sum(top * top for _, top in group) for group in groups])
+    part /= np.linalg.norm(part)
+    for _ in range(ROUNDS_OF_SHARES if len(groups) > 1 else 0):
+        tasks = [
+            along(given, [b for b, _ in group], lam * Fraction(x))[0] for group, x in zip(groups, part, strict=True)
+        ]
+        weights = np.array([network(task, lambda: late.over).weights.sum() for task in tasks])
+        if late.over or not weights.any():
+            break
+        part = np.maximum(part + weights / np.linalg.norm(weights), 0.05)
+        part /= np.linalg.norm(part)
+    return part
+
+
+def by_axes(
+    given: OutputsData, lam: Fraction, until: Until, planes: bool = True
+) -> tuple[OutputsPoint, Matrix, ByAxes] | None:
     """A network, a dual point, and its evidence; None where leaders find none."""
     late = until.within(until.left / 3)
     net = network(given.task(lam), lambda: late.over)
     axes = axes_of(given, lam)
-    size = sum(top * top for _, top in axes) ** 0.5
-    found, theta = [], [[Fraction(0)] * len(given.Y[0]) for _ in given.Y]
-    for k, (axis, top) in enumerate(axes):
-        share = (lam * HELD * Fraction(top / size)).limit_denominator(10**15)
-        y = tuple(dot(row, axis) for row in given.Y)
-        task = given.task(share)
-        part = np.array([[float(x)] for x in y])
-        alone = OutputsTask(
-            task.Z, np.ascontiguousarray(task.projected(part)), task.lam, task.bags, task.Q, task.biased
+    size = 1 if not planes or too_dear(len(given.Z), len(given.basis), len(given.Y)) else 2
+    groups = [axes[k : k + size] for k in range(0, len(axes), size)]
+    found, across, theta = list[Axis](), list[Across](), [[Fraction(0)] * len(given.Y[0]) for _ in given.Y]
+    for k, (group, part) in enumerate(zip(groups, shares(given, groups, lam, late).tolist(), strict=True)):
+        share = (lam * HELD * Fraction(part)).limit_denominator(10**15)
+        task, targets = along(given, [b for b, _ in group], share)
+        own = network(task, lambda: until.over)
+        seconds = max(until.left / (len(groups) - k), 2.0)
+        proofs = in_plane(given, task, own, targets, share, until.within(seconds)) if len(group) == 2 else ()
+        if len(group) == 1:
+            lifted = own.W @ given.frame / np.sqrt(given.scale) if len(own.W) else np.zeros((0, len(given.Z[0])))
+            neurons = [
+                FloatNeuron(1 if v > 0 else -1, (w * abs(v) / np.sqrt(given.scale)).tolist())
+                for w, v in zip(lifted, own.V[:, 0], strict=True)
+            ]
+            more: Any = {"outputs": given.free, "bags": given.bags, "biases": given.biased, "good": GOOD}
+            proof = find_leaders(given.Z, targets[0], share, neurons, seconds, **more)
+            proofs = [((Fraction(1), Fraction(0)), share, proof)] if proof is not None else ()
+        if not proofs:
+            return by_axes(given, lam, until, planes=False) if size == 2 else None
+        across += [Across(len(found), *one) for one in proofs[len(group) :]]
+        for (axis, _), (_, held, proof) in zip(group, proofs, strict=False):
+            found.append(Axis(axis, held, proof))
+            for row, t in zip(theta, proof.theta, strict=True):
+                for c, b in enumerate(axis):
+                    row[c] += t * b
+    return OutputsPoint(rounded(given.lifted(net))), tuple(map(tuple, theta)), ByAxes(tuple(found), tuple(across))
+
+
+def in_plane(
+    given: OutputsData, task: OutputsTask, net: Net, targets: Sequence[Vector], lam: Fraction, until: Until
+) -> Sequence[Found]:
+    """The best proofs in a plane, of more and more directions."""
+    upper, Theta = objective(task, net), task.residual(net)
+    best: Sequence[Found] = ()
+    value, last = Fraction(0), until.left
+    for count in DIRECTIONS:
+        left = until.left
+        if best and left < 3 * (last - left):
+            break
+        last = left
+        found = plane(
+            given.Z, targets, lam, Theta, upper, until, count, outputs=given.free, bags=given.bags, biases=given.biased
         )
-        own = network(alone, lambda: until.over)
-        lifted = own.W @ given.frame / np.sqrt(given.scale) if len(own.W) else np.zeros((0, len(given.Z[0])))
-        neurons = [
-            FloatNeuron(1 if v > 0 else -1, (w * abs(v) / np.sqrt(given.scale)).tolist())
-            for w, v in zip(lifted, own.V[:, 0], strict=True)
-        ]
-        seconds = max(until.left / (len(axes) - k), 2.0)
-        proof = find_leaders(
-            given.Z, y, share, neurons, seconds, outputs=given.free, bags=given.bags, biases=given.biased, good=1e-3
-        )
-        if proof is None:
-            return None
-        found.append(Axis(axis, share, proof))
-        for row, t in zip(theta, proof.theta, strict=True):
-            for c, b in enumerate(axis):
-                row[c] += t * b
-    total = sum((abs(dot(a.axis, b.axis)) * a.lam * b.lam for a in found for b in found), Fraction(0))
-    if total > lam * lam:
-        return None
-    return OutputsPoint(rounded(given.lifted(net))), tuple(map(tuple, theta)), ByAxes(tuple(found))
+        if found is None:
+            continue
+        thetas = [proof.theta for _, _, proof in found[:2]]
+        now = sum((dot(y, t) - dot(t, t) / 2 for y, t in zip(targets, thetas, strict=True)), Fraction(0))
+        if now > value:
+            best, value = found, now
+        if upper - float(value) < GOOD * upper:
+            break
+    return best

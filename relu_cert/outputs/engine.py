@@ -29,6 +29,8 @@ SMALLEST_STEP = 0.005
 CROSSING, SURE = 1e-13, 1e-13
 MOST_BITS = 50
 GIVE_UP = 8  # the depth from which a cone with a violator is left alone
+AHEAD, AHEAD_STEPS, FEW_LINES = 16, 3, 1000  # the depth and lines up to which halves of a cone are looked at
+MUCH, WIDE_ENOUGH = 0.1, 0.25  # of the largest kink mass, of the longest edge (1 - cosine): edges that are tried
 
 
 class Grown(NamedTuple):
@@ -44,7 +46,6 @@ class Grown(NamedTuple):
     lines: Integers
     shares: Floats
     violators: Floats
-    worst: float
 
 
 @compile_
@@ -100,7 +101,7 @@ def grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violato
     lengths = np.sqrt((th * th).sum(axis=1))
     s, sb, sn = np.empty(n), np.empty(n), np.empty(n)
     Lg, Dk, T, B = np.empty((d, C)), np.empty((n, d)), np.empty((n, d)), np.empty((d, d))
-    t, tb, x, ones, f = np.empty(d), np.empty(d), np.empty(d), np.ones(d), np.empty(C)
+    t, tb, x, mid, ones, f = np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.ones(d), np.empty(C)
     A, P, Q, Qc, M = np.empty((d, d)), np.empty((d, d)), np.empty((d, d)), np.empty((d, d)), np.empty((d, d))
     free, index, u, g = np.empty(d, np.int64), np.empty(d, np.int64), np.empty(D), np.empty(D, np.int64)
     edge = np.zeros((d, d), np.int64)
@@ -114,7 +115,6 @@ def grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violato
     lines, shares = np.empty(8192, np.int64), np.empty(8192)
     violators = np.zeros((most_violators + 1, D))
     nodes = splits = leaves = used = found = 0
-    worst = 0.0
     level = (1 + eps) ** 2
     status = DONE
     for root in range(len(roots)):
@@ -165,6 +165,12 @@ def grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violato
                     for l in range(E):
                         q += float(GI[cur, i, l]) * float(GI[cur, j, l])
                     M[i, j] = q / (LEN[cur, i] * LEN[cur, j])
+            for i in range(d):  # the middle of a cone as certificates have it: generators times powers of two
+                q = 1.0
+                for l in range(D):
+                    while q <= abs(GI[cur, i, l]):
+                        q *= 2
+                mid[i] = LEN[cur, i] / q
             how, tie = 0, -1
             if biased:
                 for i in range(d):
@@ -188,7 +194,7 @@ def grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violato
                     if np.isnan(q):
                         q = 0.0
                         for i in range(d):
-                            q += V[i, k]
+                            q += mid[i] * V[i, k]
                         q = 1.0 if q > 0 else 0.0
                     s[k] = q
                 bound(V, m, lin, th, lengths, idx, s, Lg, Dk, T, B)
@@ -242,7 +248,6 @@ def grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violato
                         size += t[i] * M[i, j] * t[j]
                 if size > 1e-12:
                     value = np.sqrt(value / size)
-                    worst = max(worst, value)
                     if value > 1 + eps + SURE:
                         violated = True
                         if found <= most_violators:
@@ -316,29 +321,7 @@ def grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violato
                     sb[k] = s[k]
             for i in range(d):
                 t[i] = max(t[i], 1e-3)
-            for k in range(m):
-                q = 0.0
-                for j in range(d):
-                    q += T[k, j] * t[j]
-                sn[k] = max(q, 0.0)
-            bi = bj = -1
-            best = 1e-14
-            if depth <= LONG or depth % 3:
-                for i in range(d):
-                    for j in range(i + 1, d):
-                        q = 0.0
-                        for k in range(m):
-                            if sn[k] > 0.0:
-                                q += sn[k] * (max(V[i, k], 0.0) + max(V[j, k], 0.0) - max(V[i, k] + V[j, k], 0.0))
-                        q *= np.sqrt(t[i] * t[j])
-                        if q > best:
-                            best, bi, bj = q, i, j
-            if bi < 0:
-                best = 2.0
-                for i in range(d):
-                    for j in range(i + 1, d):
-                        if G[i, j] < best:
-                            best, bi, bj = G[i, j], i, j
+            bi, bj = chosen_edge(V, m, lin, th, lengths, idx, sb, M, G, T, t, level, depth, biased)
             ratio = LEN[cur, bj] / LEN[cur, bi]
             if ratio >= 1:
                 code, mi = multiplier(ratio)
@@ -392,8 +375,91 @@ def grow(Z, th, L0, roots, eps, ties, tied, most_nodes, most_depth, most_violato
         lines[:used],
         shares[:used],
         violators[: min(found, most_violators)],
-        worst,
     )
+
+
+@compile_
+def chosen_edge(V, m, lin, th, lengths, index, shares, M, G, T, t, level, depth, biased):  # type: ignore[no-untyped-def]
+    """The edge to split: that with the most kink mass, or among those with much of it the one whose halves are nearest
+    to leaves after a few steps for the shares; the longest (G are cosines) where there is none, and in deep cones
+    every third time."""
+    d, best, bi, bj, longest = len(M), 1e-14, -1, -1, 0.0
+    mass = np.zeros((d, d))
+    for i in range(d):
+        for j in range(i + 1, d):
+            longest = max(longest, 1 - G[i, j])
+    if depth <= LONG or depth % 3:
+        for k in range(m):
+            q = 0.0
+            for j in range(d):
+                q += T[k, j] * t[j]
+            if q > 0.0:
+                for i in range(d):
+                    for j in range(i + 1, d):
+                        mass[i, j] += q * (max(V[i, k], 0.0) + max(V[j, k], 0.0) - max(V[i, k] + V[j, k], 0.0))
+        for i in range(d):
+            for j in range(i + 1, d):
+                mass[i, j] *= np.sqrt(t[i] * t[j])
+                if mass[i, j] > best:
+                    best, bi, bj = mass[i, j], i, j
+    if bi >= 0 and depth <= AHEAD and m <= FEW_LINES and not biased:
+        nearest, most = 1e300, best
+        for i in range(d):
+            for j in range(i + 1, d):
+                if mass[i, j] > most * MUCH and 1 - M[i, j] >= longest * WIDE_ENOUGH:
+                    q = np.sqrt(2 + 2 * M[i, j])
+                    missing = 0.0
+                    for place in (i, j):
+                        missing += np.sqrt(
+                            missed(V, m, lin, th, lengths, index, shares, M, level, depth, i, j, place, q)
+                        )
+                    if missing < nearest:
+                        nearest, bi, bj = missing, i, j
+    if bi < 0:
+        for i in range(d):
+            for j in range(i + 1, d):
+                if 1 - G[i, j] == longest:
+                    bi, bj = i, j
+    return bi, bj
+
+
+@compile_
+def missed(V, m, lin, th, lengths, index, shares, M, level, depth, i, j, place, q):  # type: ignore[no-untyped-def]
+    """By how much the half of a cone with the middle (g_i + g_j) / q in one place is no leaf, after a few steps."""
+    d, C = lin.shape
+    H, L, N, s = V[:, :m].copy(), lin.copy(), M.copy(), shares[:m].copy()
+    Lg, D, T, B = np.empty((d, C)), np.empty((m, d)), np.empty((m, d)), np.empty((d, d))
+    A, P, Q, Qc = np.empty((d, d)), np.empty((d, d)), np.empty((d, d)), np.empty((d, d))
+    t, x, ones, free, places = np.empty(d), np.empty(d), np.ones(d), np.empty(d, np.int64), np.empty(d, np.int64)
+    for k in range(m):
+        H[place, k] = (V[i, k] + V[j, k]) / q
+        low, high, middle = 0.0, 0.0, 0.0
+        for a in range(d):
+            low, high, middle = min(low, H[a, k]), max(high, H[a, k]), middle + H[a, k]
+        if low >= -CROSSING or high <= CROSSING or depth < WARM:
+            s[k] = 1.0 if middle > 0 else 0.0
+    for c in range(C):
+        L[place, c] = (lin[i, c] + lin[j, c]) / q
+    for a in range(d):
+        N[place, a] = N[a, place] = (M[i, a] + M[j, a]) / q
+    N[place, place] = 1.0
+    best = 1e300
+    for step in range(AHEAD_STEPS):
+        bound(H, m, L, th, lengths, index, s, Lg, D, T, B)
+        for a in range(d):
+            for b in range(d):
+                Q[a, b] = level * N[a, b] - B[a, b]
+        best = min(best, -least(Q, t, Qc, P, A, x, free, places, ones))
+        if best <= 0.0 or step == AHEAD_STEPS - 1:
+            break
+        for k in range(m):
+            falls = height = 0.0
+            for a in range(d):
+                falls += T[k, a] * t[a]
+                height += H[a, k] * t[a]
+            if falls < 0.0:
+                s[k] = 0.5 * (s[k] + (1.0 if height > 0 else 0.0))
+    return max(best, 0.0)
 
 
 @compile_

@@ -31,7 +31,7 @@ from relu_cert.solve.prepare import one_thread
 
 DEFAULT_SECONDS = 120.0
 DIGITS = 10**9
-MANY_FEATURES = "with so many features only a bound is proved, by the outputs one by one"
+MANY_FEATURES = "with so many features only a bound is proved, by directions of the outputs"
 Choice = Callable[[LambdaMax], Fraction]
 
 
@@ -65,7 +65,7 @@ def optimum_with_outputs(problem: Problem, choice: Choice, gap: Fraction, limits
 
 
 def bounded(given: OutputsData, lam: Fraction, top: LambdaMax, gap: Fraction, until: Until) -> Facts:
-    """With many features: a network, and a bound by the outputs one by one."""
+    """With many features: a network, and a bound by directions of the outputs."""
     from relu_cert.outputs.axes import by_axes
 
     found = by_axes(given, lam, until)

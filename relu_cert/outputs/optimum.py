@@ -30,7 +30,7 @@ from relu_cert.outputs.pair import feasible, pair
 from relu_cert.outputs.sharpen import sharpen, ties_of
 from relu_cert.outputs.softmax import Chances, centred_logs, chances_of
 from relu_cert.outputs.softmax import dual_point as probable
-from relu_cert.outputs.train import Net, OutputsTask, error, train, weighed
+from relu_cert.outputs.train import Net, OutputsTask, error, folded, train, weighed
 from relu_cert.outputs.turned import turning
 from relu_cert.outputs.unique import Around, Open, alone, around, with_classes
 from relu_cert.problem.loss import SOFTMAX
@@ -154,7 +154,7 @@ def setting(problem: Problem) -> OutputsData:
     Z, free = problem.relu.Z, free_columns(problem)
     biased = "biases" in problem.free
     lines = lines_of(Z, biased, problem.relu.bags)
-    basis = row_space(lines) if lines.rows else ()
+    basis = row_space(lines, even=True) if lines.rows else ()
     frame = frame_of(basis[: len(basis) - biased]) if len(basis) > biased else np.zeros((0, len(Z[0])))
     floats = np.array([[float(x) for x in z] for z in Z])
     middle = floats.mean(axis=0) if biased else np.zeros(len(Z[0]))
@@ -400,6 +400,7 @@ class OutputsProver:
         for _ in range(5):
             self.within(TRAINING)
             net = net if self.given.blind else train(task, self.oracle, over=self.late, begin=net)
+            net = folded(task, net) if "skip" in self.given.problem.free else net
             self.within(PROOF)
             try:
                 return self.proved(net)

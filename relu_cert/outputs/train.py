@@ -24,7 +24,7 @@ SETTLED = 1e-11  # an error at which the network is asked about
 EACH_ROUND = 100  # how much nearer to the optimum the network comes before directions are searched for again
 MOST_ROUNDS, MOST_KEPT = 60, 60
 REMNANT = 1e-9  # of the largest weight
-NEIGHBOURS = 1e-3
+NEIGHBOURS, SAME_LINE = 1e-3, 1e-9
 NEW = 40  # neurons that come in at a time
 STEPS, EASED = 60, 15
 SHORT = 1e-5  # steps after which the objective may have no digits left to fall
@@ -254,6 +254,13 @@ def one_each(task: OutputsTask, net: Net) -> Net:
         turn = np.sqrt(s[0]) * (1.0 if a[:, 0] @ U[same] > 0 else -1.0)
         W[same], V[same] = turn * a[:, 0], turn * b[0]
     return Net(W[kept], V[kept])
+
+
+def folded(task: OutputsTask, net: Net) -> Net:
+    """With a free skip connection w and -w are as good: of opposite neurons there is one."""
+    U = unit(net.W)
+    opposite = (np.tril(U @ U.T, -1) < SAME_LINE - 1).any(axis=1)
+    return one_each(task, Net(np.where(opposite[:, None], -net.W, net.W), net.V)) if opposite.any() else net
 
 
 def on_faces(task: OutputsTask, net: Net, over: Callable[[], bool]) -> Net:

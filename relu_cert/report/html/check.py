@@ -252,8 +252,9 @@ def _bound(facts: Facts) -> Element | None:
             how = f"a tree of {count(cover.leaves, 'cone')} that cover all directions, one short proof for each"
         case Leaders():
             how = "a relaxation that is checked in integers; it leaves a gap, which is part of the one above"
-        case ByAxes(axes):
-            how = f"a relaxation for each of {count(len(axes), 'direction')} of the outputs by itself; it leaves a gap"
+        case ByAxes(axes, across):
+            many = count(len(axes) + len(across), "direction")
+            how = f"a relaxation for each of {many} of the outputs; it leaves a gap"
         case _:
             return None
     text = "No network of any width has an objective below the lower bound, because a dual point θ keeps the output of "
