@@ -21,7 +21,7 @@ from relu_cert.leaders.find import FloatNeuron, find_leaders
 from relu_cert.outputs.ascent import Floats
 from relu_cert.outputs.optimum import OutputsData, OutputsPoint, rounded
 from relu_cert.outputs.planes import Found, plane, too_dear
-from relu_cert.outputs.train import Net, OutputsTask, apart, objective, weighed
+from relu_cert.outputs.train import Net, OutputsTask, apart, objective, weighed, weights
 
 AXIS_BITS, ROUNDS, MORE = 40, 12, 16
 HELD = 1 - Fraction(1, 2**30)  # of lambda, for axes that are not quite orthogonal
@@ -81,10 +81,10 @@ def shares(given: OutputsData, groups: Sequence[Sequence[tuple[Vector, float]]],
         tasks = [
             along(given, [b for b, _ in group], lam * Fraction(x))[0] for group, x in zip(groups, part, strict=True)
         ]
-        weights = np.array([network(task, lambda: late.over).weights.sum() for task in tasks])
-        if late.over or not weights.any():
+        masses = np.array([weights(task, network(task, lambda: late.over)).sum() for task in tasks])
+        if late.over or not masses.any():
             break
-        part = np.maximum(part + weights / np.linalg.norm(weights), 0.05)
+        part = np.maximum(part + masses / np.linalg.norm(masses), 0.05)
         part /= np.linalg.norm(part)
     return part
 
