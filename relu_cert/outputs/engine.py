@@ -29,7 +29,7 @@ SMALLEST_STEP = 0.005
 CROSSING, SURE = 1e-13, 1e-13
 MOST_BITS = 50
 GIVE_UP = 8  # the depth from which a cone with a violator is left alone
-AHEAD, AHEAD_STEPS, FEW_LINES = 16, 3, 1000  # the depth and lines up to which halves of a cone are looked at
+AHEAD, AHEAD_STEPS, FEW_LINES = 16, 3, 180  # the depth and lines up to which halves of a cone are looked at
 MUCH, WIDE_ENOUGH = 0.1, 0.25  # of the largest kink mass, of the longest edge (1 - cosine): edges that are tried
 
 
