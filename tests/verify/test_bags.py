@@ -533,3 +533,34 @@ def test_columns_of_free_terms() -> None:
     means = (Bag(F(1, 3), (0, 1), (1, 2)), Bag(F(1), (0,), (1,)))
     problem = Problem("relu", F(1), rows, vec(1, 1), bags=means)
     assert with_free_terms(problem, Node(["output-bias", "biases"])).outputs == mat([[1, 1]])
+
+
+@pytest.mark.parametrize("several", (False, True))
+def test_no_weight_is_on_the_sums_of_ones(several: bool) -> None:
+    """Two bags of two rows and one, outputs that are sums, free biases and nothing else: a network whose neuron is off
+    everywhere is stationary, though the residual is not orthogonal to P1 = (2, 1), which no weight multiplies. (The
+    checker accepted a shortest subgradient of norm 4, and rejected the truth.)"""
+    bags = [{"scale": "1", "rows": [0, 1], "times": [1, 1]}, {"scale": "1", "rows": [2], "times": [1]}]
+    problem: dict[str, Any] = {"model": "relu", "lambda": "1", "Z": ["1 1", "2 1", "-1 1"], "bags": bags}
+    problem["free"] = ["biases"]
+    network: dict[str, Any] = {"W1": ["0 -1"]} | ({"W2": ["0 0"], "b2": "0 0"} if several else {"w2": "0", "b2": "0"})
+    network |= {"file": {"sha256": "", "origin": ""}, "gap": "0", "objective": "5/2", "stationary": [[]]}
+    network["penalty"] = {"convention": "paper", "value": "1", "batch": None}
+    source: dict[str, Any] = {"sha256": "0" * 64, "kind": "csv", "numbers": "decimal", "bias": True, "delimiter": ","}
+    source |= {"header": False, "bags": "0", "pool": "sum"}
+    if several:
+        problem |= {"objective": "1/2|sum (Zw_j)_+ v_j' - Y|^2 + lambda*sum|w_j||v_j|", "Y": ["1 0", "2 0"]}
+        source |= {"targets": [2, 3], "center": False}
+    else:
+        problem |= {"objective": "1/2|Xw-y|^2 + lambda*sum|w_b|", "y": "1 2"}
+        source["target"] = 2
+
+    def said(verdict: str) -> list[verify.Line]:
+        tree = {"format": "relu_cert certificate", "version": 2, "input": source, "problem": problem}
+        tree |= {"facts": {"network": network}, "claims": [{"claim": "network-stationary", "verdict": verdict}]}
+        return verify.check(json.dumps(tree | {"end": "relu_cert certificate"}).encode())
+
+    (line,) = said("PROVED")
+    assert line.proved == "the network is a Clarke stationary point of J (kinks: 0)"
+    with pytest.raises(verify.Rejected, match="a positive lower bound of the distance"):
+        said("REFUTED")

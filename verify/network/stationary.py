@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.network.weights import Weights, free_constant
+from verify.network.weights import Weights, constants, free_constant
 from verify.numbers.patterns import Patterns
 from verify.problem.problem import Problem, dot, square, transposed
 from verify.text import Node, Vector, bit_text, mask_of, show
@@ -44,9 +44,11 @@ def check_stationary(problem: Problem, patterns: Patterns | None, weights: Weigh
 
 
 def of_free(problem: Problem, weights: Weights) -> Fraction:
-    """The squared gradient in the coefficients of the free terms."""
+    """The squared gradient in b2, if it is free, and in the skip connection; no weight has the column P1 that is not
+    the ones: it stands for neurons without weights."""
     parts = [residual_of(weights, c) for c in range(weights.targets)]
-    return sum((dot(column, r) ** 2 for column in problem.outputs for r in parts), Fraction(0))
+    columns = problem.outputs[: free_constant(problem)] + problem.outputs[constants(problem) :]
+    return sum((dot(column, r) ** 2 for column in columns for r in parts), Fraction(0))
 
 
 def of_bias(problem: Problem, weights: Weights) -> Fraction:
