@@ -96,7 +96,8 @@ class TermsText(Text):
             return super().lower
         pairs = zip(self.chances, self.entropies, strict=True)
         found = ((a if y else 1, *pair) for (a, pair), y in zip(pairs, self.problem.y, strict=True))
-        return -sum((a * one + (1 - a) * other for a, one, other in found), Fraction(0)) / (1 << LOG_BITS)
+        total = sum((Fraction(a * one + (1 - a) * other) for a, one, other in found), Fraction(0))
+        return -total / (1 << LOG_BITS)
 
     @property
     def chances(self) -> list[Fraction]:

@@ -31,4 +31,4 @@ class _Tell(event.Listener):
         """It is over."""
 
 
-event.register("numba:compile", _Tell())
+event.register("numba:compile", _Tell())  # type: ignore[no-untyped-call]

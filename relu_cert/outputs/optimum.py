@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
+from typing import cast
 
 import numpy as np
 
@@ -378,10 +379,10 @@ class OutputsProver:
 
     def best_constants(self, primal: OutputsPoint) -> Matrix:
         """About the best coefficients of the free columns with the softmax."""
-        task = self.given.task(self.lam)
+        task = cast("Chances", self.given.task(self.lam))
         fit = np.array([[float(x) for x in row] for row in primal.fit(self.given)]) @ self.given.columns
         B = np.array([[float(x) for x in column] for column in self.given.free]).T
-        shift = task.Q @ task.coefficients(fit) @ self.given.columns.T
+        shift = (task.Q if task.Q is not None else B[:, :0]) @ task.coefficients(fit) @ self.given.columns.T
         return tuple(tuple(map(Fraction, row)) for row in np.linalg.lstsq(B, shift, rcond=None)[0].tolist())
 
     def late(self) -> bool:

@@ -207,7 +207,8 @@ def _refined(
     outputs = np.stack([A @ o for A, o in zip(moved, xs, strict=True)], axis=1) @ net.V
     first = task.coefficients(outputs)
     H = task.equations(moved, xs, net.V, None if B is None else B @ first)[1]
-    columns_, c = real([list(row) for row in zip(*free, strict=True)]) if free else arb_mat(len(Y), 0), real(first)
+    columns_ = real([list(row) for row in zip(*free, strict=True)]) if free else arb_mat(len(Y), 0)
+    c = real(first.tolist())
     at = 0
     for M in metric:
         k = M.nrows()
@@ -353,7 +354,7 @@ def _tie(
             slopes[place[c]] += pulled if a > 0 else -pulled
         if a < 0 if c in place else (a > 0) == (c in chosen):
             rest = [r + pulled * p for r, p in zip(rest, lines.rows[c], strict=True)]
-    seen = lines.seen(w)
+    seen = (*w[:-1], Fraction(0)) if lines.biases else w
     length = number(norm_squared(seen)).sqrt()
     height = number(sum((x * x for x in v), Fraction(0))).sqrt()
     goal = [number(lam) * height * number(x) / length - number(r) for x, r in zip(seen, rest, strict=True)]

@@ -259,7 +259,7 @@ def one_each(task: OutputsTask, net: Net) -> Net:
 def folded(task: OutputsTask, net: Net) -> Net:
     """With a free skip connection w and -w are as good: of opposite neurons there is one."""
     U = unit(net.W)
-    opposite = (np.tril(U @ U.T, -1) < SAME_LINE - 1).any(axis=1)
+    opposite = np.any(np.tril(U @ U.T, -1) < SAME_LINE - 1, axis=1)
     return one_each(task, Net(np.where(opposite[:, None], -net.W, net.W), net.V)) if opposite.any() else net
 
 
