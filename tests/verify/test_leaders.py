@@ -19,7 +19,7 @@ from tests.verify.mutate import mutants
 from verify import Declined, Rejected
 from verify.optimal.leaders import PRIME, cholesky, semidefinite, spanning
 
-LAMBDA = "3/2"
+LAMBDA = "2"
 
 
 @cache

@@ -47,7 +47,7 @@ FIGURES = {  # lines that a verdict rests on at most; and of code: no blank line
     ("p-unique", frozenset({*LIST, "exact_set"})): (2_420, 1_305),
     ("p-unique", frozenset({*LIST, "algebraic_set"})): (2_690, 1_475),
 }
-WHOLE, CODE = 14_150, 8_550  # all of it, likewise
+WHOLE, CODE = 14_400, 8_700  # all of it, likewise
 LOADED = """
 import json, sys
 before = set(sys.modules)
@@ -79,8 +79,8 @@ def test_the_whole_checker_does_not_grow() -> None:
 
 
 def test_the_producer_stays_in_its_bounds() -> None:
-    """At most 34,900 lines of code, with covers, leaders, free terms, bags, several outputs and formulas."""
-    assert sum(lines_of_code(path.read_text()) for path in (ROOT.parent / "relu_cert").rglob("*.py")) <= 34_900
+    """At most 36,100 lines of code, with covers, leaders, free terms, bags, several outputs and formulas."""
+    assert sum(lines_of_code(path.read_text()) for path in (ROOT.parent / "relu_cert").rglob("*.py")) <= 36_100
 
 
 def lines_of_code(text: str) -> int:

@@ -39,6 +39,13 @@ def several() -> tuple[dict[str, Any], bytes]:
     return json.loads(found.certificate), found.data_csv
 
 
+@cache
+def classes() -> tuple[dict[str, Any], bytes]:
+    """Three classes, with the softmax."""
+    found = relu_cert.certify([[0, 1], [1, 0], [1, 1]], ["a", "b", "c"], "1/10", loss="softmax")
+    return json.loads(found.certificate), found.data_csv
+
+
 def accepted() -> list[tuple[str, bytes, bytes]]:
     """The three as they are."""
     made = (("leaky", leaky), ("labelled", labelled), ("several", several))
@@ -72,7 +79,8 @@ def wrong() -> list[tuple[str, bytes, bytes, str]]:
     add("a third label", (labelled()[0], third), "a label, no or yes", input=labelled_as(third))
     claims = [{"claim": "convex-unique", "verdict": "PROVED"}]
     add("a claim that is not about several outputs", several(), "a claim about networks with several", claims=claims)
-    add("free biases with several outputs", several(), "free biases of the first layer", problem__free=["biases"])
+    add("free biases with several outputs", several(), "biases only where the last column of Z is ones", problem__free=["biases"])
+    add("a decayed bias with the softmax", classes(), "no decayed bias", problem__decayed={"rho": "1", "roots": ["1"]})
     return found
 
 
