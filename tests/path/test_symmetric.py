@@ -210,6 +210,11 @@ FORGED_EVEN: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
         "a sum orthogonal to the lift",
     ),
     "shares of two": ("half turns", lambda piece: shared(piece, lambda s: [2 * x for x in s]), "with the sum 1"),
+    "shares without a lift": (
+        "half turns",
+        lambda piece: piece["even"].update(lift=[]),
+        "shares only where there is a lift",
+    ),
     "a negative share": (
         "half turns",
         lambda piece: shared(piece, lambda s: [s[0] + s[1] + 1, F(-1), *s[2:]]),

@@ -80,6 +80,7 @@ def read_even(problem: Problem, S: fmpq_mat, pinned: frozenset[int], count: int,
     shares = fields["shares"].vector(count) if "shares" in fields else ()
     node.require(all(share >= 0 for share in shares), "shares that are not negative")
     rays = frozenset(fields["rays"].ascending(count))
+    node.require(lift or not shares, "shares only where there is a lift")
     node.require(not lift or len(pinned) == count, "a lift where all classes are pinned")
     fields["rays"].require(rays <= pinned, "rays that are pinned")
     for k, l in enumerate(lift):
