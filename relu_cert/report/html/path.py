@@ -119,10 +119,10 @@ def _radius(report: PathReport) -> list[Element]:
 
 def path_svg(report: PathReport) -> str | None:
     """The first picture of the page as a file of its own; None where nothing can be drawn."""
-    drawn = _drawn(report, ())
-    if not drawn or drawn[0] is None:
+    first = next((one for one in _drawn(report, ()) if one is not None), None)
+    if first is None:
         return None
-    svg = drawn[0][0]
+    svg = first[0]
     svg.insert(0, e("metadata", "relu_cert"))
     svg.insert(1, e("style", style()))
     return tostring(svg, encoding="unicode") + "\n"
