@@ -235,7 +235,7 @@ def fine_enough(problem: Problem, near: FollowedBranch) -> FollowedBranch:
     for degree in DEGREES:
         tail = full.s[:, min(degree, DEGREES[-1] - 1) + 1 :]
         excess = max(float(np.linalg.norm(face.B.T @ tail, axis=0).sum()) for face in near.faces)
-        if SAFE * worst * np.sqrt(2.0 * total * excess) <= lightest:
+        if SAFE * worst * np.sqrt(max(2.0 * total * excess, 0.0)) <= lightest:
             break
     return replace(near, series=Series(full.s[:, : degree + 1], full.alpha[:, : degree + 1]))
 
