@@ -15,6 +15,8 @@ from scipy.optimize import linprog
 from relu_cert.exact import matrix
 from relu_cert.patterns import enumerate_patterns
 
+COARSE = 1e-6
+
 
 def best(
     rows: Any,
@@ -52,7 +54,10 @@ def _solved(aim: Any, constraints: list[Any]) -> float:
     problem = cp.Problem(aim, constraints)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a solution is right to fewer digits than Clarabel aims at
-        problem.solve(solver=cp.CLARABEL)
+        try:
+            problem.solve(solver=cp.CLARABEL)
+        except cp.SolverError:  # it stands still before its default digits
+            problem.solve(solver=cp.CLARABEL, tol_gap_abs=COARSE, tol_gap_rel=COARSE, tol_feas=COARSE)
     return float(problem.value)
 
 

@@ -38,6 +38,7 @@ FILES = {
     "sets.csv": "who,a,b,y\n1,1,2,1\n1,-1,1,1\n2,2,1,-1\n3,0,1,2\n",
     "waves.csv": "a,b,c,y\n1,2,0,1\n0,1,1,-1\n2,0,1,2\n",
     "w.txt": "1 0",
+    "one.txt": "0",
     "w0.txt": "0 0",
     "zero.json": json.dumps({"W1": [[0]], "w2": [0]}),
     "outputs.json": json.dumps({"W1": [[1, 2], [2, -1]], "w2": [[1, 2], [0, 1], [1, 1]]}),
@@ -129,7 +130,7 @@ COMMANDS = (
     "check two.csv --claims min-norm --interval 0.5max,2max",  # the page told a path that no claim was about
     "check d.csv --claims strict-complementarity --lambda 1",  # the page told derivatives, likewise
     "path d.csv --from 0.3max --to 0.95max --exact",
-    "solution w.txt zero.csv --lambda 1/10",
+    "solution one.txt zero.csv --lambda 1/10",
 )
 SHORT = (  # one of each kind; the others are for the long run
     "check two.csv --claims min-norm --interval 0.5max,2max",

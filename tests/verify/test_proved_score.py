@@ -34,7 +34,7 @@ def test_no_file_divides_the_checkers(judged: dict[str, dict[str, int]]) -> None
     for kind, found in judged.items():
         assert not {"right rejected", "wrong accepted"} & set(found), kind
         if kind in SPOKEN:
-            others = {"right declined"} if kind in ("bags", "cover_lambda_max", "decayed") else set()
+            others = {"right declined"} if kind in ("bags", "cover_lambda_max", "outputs") else set()
             assert {one for one in found if one.startswith("right")} == {"right accepted"} | others, kind
     assert sum(judged[kind].get("wrong rejected", 0) for kind in SPOKEN) >= 90
     assert sum(found.get("right accepted", 0) for kind, found in judged.items() if kind not in SPOKEN) >= 30
@@ -57,7 +57,7 @@ def test_a_disagreement_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     """A checker that accepts all, with any bounds, disagrees on what is right, and on what is wrong."""
     monkeypatch.setattr(proved, "prove", lambda *_: proved.Bounds(Fraction(0), Fraction(10**9)))
     some = [entry for entry in entries() if entry.kind == "leaders"]
-    assert print_beside(some) == 52
+    assert print_beside(some) == 57
     said = capsys.readouterr().out
     assert "disagrees: rejected/leaders-00" in said and "disagrees: accepted/leaders-00" in said
 
