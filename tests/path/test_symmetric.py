@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from flint import fmpq, fmpq_mat
 
+from relu_cert import certify
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
 from tests.path.cases import CLAIMS, certificate_text, example, facts_on, network, verdicts
@@ -330,3 +331,13 @@ def test_a_flank_in_the_lift_need_not_lose() -> None:
         check_pinned(alone, still, half, F(1, 100), Node(None))
     with pytest.raises(Rejected, match="a class with a face"):
         check_pinned(alone, still, replace(half, face=None), F(1, 100), Node(None))
+
+
+def test_relations_settle_dependent_outputs() -> None:
+    """The residual of these seven points is orthogonal to (1, 1, -1, 0, 0, 0, 0), which no symmetry says: the neurons
+    that tie depend on each other, and a set of dimension 2 is optimal."""
+    Z = [[1, 2, 0], [-1, 2, 0], [0, -2, 0], [-1, 0, 2], [1, 0, 2], [3, 0, 0], [-3, 0, 0]]
+    found = certify(Z, [1, 1, 2, -1, -1, 3, 3], lambda_ratio="11/20")
+    assert found.claims["p-unique"].verdict == "REFUTED"
+    assert found.claims["optimal-set"].verdict == found.claims["minimal"].verdict == "PROVED"
+    assert "dimension 2" in found.claims["p-unique"].detail
