@@ -27,7 +27,14 @@ from relu_cert.path.pieces import Gap, PathPieces, Piece
 from relu_cert.path.tube import BranchPoint, FollowedBranch, Refused
 from relu_cert.path.unlisted import Entered, Training, trained
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import data_of, equal_entries, independent, integer_relations, orthogonal_rows
+from relu_cert.prove.classes import (
+    MOST_RELATED,
+    data_of,
+    equal_entries,
+    independent,
+    integer_relations,
+    orthogonal_rows,
+)
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.solve import FloatProblem, Solution, solve
 from relu_cert.solve.prepare import Floats
@@ -223,9 +230,11 @@ class _Search:
 
     def related(self, a: Fraction, b: Fraction) -> Piece:
         """The piece with a lift of all integer relations that s seems to have from a to b; or Unsettled."""
+        if self.problem.kind != "relu" or self.problem.n > MOST_RELATED:
+            raise Unsettled("relations are looked for in networks of few points")
         point = self.solved((a + b) / 2)
         lift = independent((*self.lifts[point.eta], *integer_relations([point.s, self.solved(b).s])))
-        if self.problem.kind != "relu" or len(lift) == len(self.lifts[point.eta]):
+        if len(lift) == len(self.lifts[point.eta]):
             raise Unsettled("the residual has no relations")
         return self.around(a, b, self.branched(point, (b - a) / 2, DEGREE, lift))
 
